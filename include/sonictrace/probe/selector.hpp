@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonictrace/base/result.hpp"
+
+namespace sonictrace {
+
+/// A module as selectors see it.
+struct ModuleName {
+  std::string_view soname; ///< DT_SONAME, or the file's base name where there is none
+  std::string_view path;   ///< as mapped
+  bool is_main = false;
+};
+
+/// A function as selectors see it.
+struct FunctionName {
+  std::string_view mangled;
+  std::string_view short_name; ///< demangled, without parameters; equal to `mangled` for C
+};
+
+/// What the user wrote.
+struct SelectorOptions {
+  std::vector<std::string> calls;     ///< -e
+  std::vector<std::string> libraries; ///< -l
+  std::vector<std::string> entries;   ///< -x
+  bool no_default = false;            ///< -L
+  bool ltrace = false;                ///< --ltrace: its grammar and meaning
+};
+
+/// The -e, -l, -x and -L of one session, compiled. Grammar and meaning: docs/man/sonictrace.1.
+class SelectorSet {
+public:
+  /// Fails with one line that names the option, the pattern and what is wrong with it.
+  static Result<SelectorSet> parse(const SelectorOptions& options);
+  SelectorSet(SelectorSet&&) noexcept;
+  SelectorSet& operator=(SelectorSet&&) noexcept;
+  ~SelectorSet();
+
+  /// Neither -e, -l nor -L was given: the caller decides what the default set is.
+  bool uses_default() const;
+  /// A rule names the caller, so that lines must show it (`CALLER->`).
+  bool shows_caller() const;
+  bool has_call_rules() const;  ///< any -e or -l
+  bool has_entry_rules() const; ///< any -x
+
+  /// Whether a call of `function`, made by `caller`, is wanted. `callee` is the module that
+  /// implements it; null while that is not known (a rule with a library then does not match).
+  /// Remembers which patterns matched anything.
+  bool selects_call(const ModuleName& caller, const FunctionName& function,
+                    const ModuleName* callee);
+  /// Whether the entry point of `function` in `module` is wanted.
+  bool selects_entry(const ModuleName& module, const FunctionName& function);
+
+  /// Cheap pre-checks: false when no rule can match anything called by / contained in the module.
+  bool may_select_calls_of(const ModuleName& caller) const;
+  bool may_select_entries_of(const ModuleName& module) const;
+
+  /// One line for each pattern that has matched nothing so far, with advice where there is some
+  /// (a LIBRARY with + or - in it that matches no module: write a comma).
+  std::vector<std::string> unmatched() const;
+
+private:
+  struct Rules;
+  explicit SelectorSet(std::unique_ptr<Rules> rules);
+  std::unique_ptr<Rules> rules_;
+};
+
+} // namespace sonictrace
