@@ -28,7 +28,9 @@ struct ImportSlot {
 };
 
 enum class SiteKind : std::uint8_t {
-  Jump, ///< jmp *slot: a PLT entry, or a tail call of no-PLT code. The return address is on top of the stack
+  /// jmp *slot: a PLT entry, or a tail call of no-PLT code; or the load from the slot that a retpoline's
+  /// PLT entry begins with. The return address is on top of the stack.
+  Jump,
   Call, ///< call *slot: no-PLT code. The return address is the next instruction's
 };
 

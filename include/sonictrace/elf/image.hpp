@@ -17,6 +17,8 @@
 
 namespace sonictrace::elf {
 
+struct DynamicInfo;
+
 /// A PT_LOAD segment: file bytes as they are mapped.
 struct Segment {
   ElfAddress begin;
@@ -63,7 +65,10 @@ public:
   /// File bytes mapped from `from` on, at most `size`; shorter at the end of a segment's file part.
   std::span<const std::byte> bytes_at(ElfAddress from, std::size_t size) const;
 
-  /// .dynsym, found by DT_SYMTAB, or by its section. Without the null entry.
+  /// Where PT_GNU_EH_FRAME is (.eh_frame_hdr), the sorted table of functions for unwinders.
+  std::optional<ElfAddress> unwind_table() const;
+
+  /// .dynsym, found by DT_SYMTAB. Without the null entry: the file's index N is at N-1 here.
   const std::vector<Symbol>& dynamic_symbols() const;
   /// .symtab; empty in a stripped file.
   const std::vector<Symbol>& static_symbols() const;
@@ -72,6 +77,10 @@ public:
   /// `version` that version (or an unversioned one), without it the default version. Constant time
   /// after the first call.
   const Symbol* find_export(std::string_view name, std::string_view version) const;
+  /// The same for a search over many images: `hash` is hash_of_name(name), computed once.
+  const Symbol* find_export(std::string_view name, std::string_view version,
+                            std::size_t hash) const;
+  static std::size_t hash_of_name(std::string_view name);
 
   /// The function that holds `address`: of those with st_size, the innermost one that covers it,
   /// else the nearest below it within its section. Both symbol tables; at equal addresses a global
@@ -81,6 +90,9 @@ public:
   /// Every distinct (address, name) of a defined function, of both tables, sorted by address.
   /// IFUNCs are included with their type.
   const std::vector<Symbol>& functions() const;
+
+  /// The dynamic linker's tables, for this layer's own use.
+  const DynamicInfo& dynamic_info() const;
 
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;

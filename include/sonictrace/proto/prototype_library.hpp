@@ -17,8 +17,9 @@ public:
   /// Those that are built into the program (src/proto/prototypes/*.conf).
   static PrototypeLibrary built_in();
 
-  /// Adds the prototypes of one .conf text. Each malformed line costs that line only and is
-  /// reported as `FILE:LINE:COLUMN: what`; an earlier prototype of the same name stays.
+  /// Adds the prototypes of one .conf text, in the subset of ltrace.conf's grammar that
+  /// docs/LOG-FORMAT.md names. Each malformed line costs that line only and is reported as
+  /// `FILE:LINE:COLUMN: what`; an earlier prototype of the same name stays.
   std::vector<std::string> add(std::string_view text, std::string_view file);
 
   /// Never null: Prototype::unknown() where none is known. `name` is the mangled name.

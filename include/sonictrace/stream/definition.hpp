@@ -27,9 +27,9 @@ struct ModuleDefinition {
 struct FunctionDefinition {
   FunctionId id = 0;
   std::string mangled;
-  ModuleId caller = kNoModule;      ///< whose PLT entry or call site it is; kNoModule for -x
+  ModuleId caller = kNoModule; ///< whose PLT entry or call site it is; kNoModule for -x
   ModuleId implemented_by = kNoModule;
-  bool entry = false;               ///< by -x: written NAME@SONAME unless in the main program
+  bool entry = false; ///< by -x: written NAME@SONAME unless in the main program
   bool entry_in_main = false;
   std::shared_ptr<const proto::Prototype> prototype; ///< never null; guessed where none is known
 };
@@ -47,12 +47,14 @@ struct ThreadStarted {
 };
 
 /// A followed child process. Its calls that are open are those of the thread it was born in:
-/// records of kind Return follow with its tid and the `call` of copies announced by `InheritedCall`.
+/// records of kind Return follow with its tid and the `call` of copies announced by
+/// `InheritedCall`.
 struct InheritedCall {
   pid_t tid = 0;
   FunctionId function = 0;
   std::uint64_t call = 0;
   std::uint16_t depth = 1;
+  std::uint64_t parent_call = 0; ///< the parent's open call that this is a copy of
 };
 
 struct ThreadEnded {
@@ -74,6 +76,7 @@ struct SignalDelivered {
 struct ProgramReplaced {
   pid_t tid = 0;
   std::uint64_t time_ns = 0;
+  std::uint64_t instruction = 0; ///< rip of the new program, for -i; 0: not known
 };
 
 /// A line of ours in the log: `+++ TEXT +++`.

@@ -15,13 +15,14 @@ using RecordBatch = std::span<const std::byte>;
 
 /// What the session knows at its end.
 struct SessionSummary {
-  std::uint64_t calls = 0;     ///< recorded
-  std::uint64_t lost = 0;      ///< that the engine knows it did not record
-  std::uint64_t modules = 0;   ///< seen
-  std::uint64_t cost_ns = 0;   ///< of our own, per call; 0: not measured
-  std::string engine;          ///< "breakpoint"
-  std::string reason;          ///< why it ended before the program did, or why nothing was seen; may be empty
-  std::uint64_t time_ns = 0;   ///< CLOCK_REALTIME
+  std::uint64_t calls = 0;   ///< recorded
+  std::uint64_t lost = 0;    ///< that the engine knows it did not record
+  std::uint64_t modules = 0; ///< seen
+  std::uint64_t cost_ns = 0; ///< of our own, per call; 0: not measured
+  std::string engine;        ///< "breakpoint"
+  std::string
+      reason; ///< why it ended before the program did, or why nothing was seen; may be empty
+  std::uint64_t time_ns = 0; ///< CLOCK_REALTIME
 };
 
 /// A taker of what was recorded. Knows no process: every sink can be tested with records made by

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sonictrace/base/address_range.hpp"
+#include "sonictrace/base/result.hpp"
+#include "sonictrace/probe/planner.hpp"
+#include "sonictrace/process/address_space.hpp"
+#include "sonictrace/process/stopped_tracee.hpp"
+#include "sonictrace/stream/definition.hpp"
+
+namespace sonictrace {
+
+/// A planned probe in one address space.
+struct SiteProbe {
+  ProbeKind kind = ProbeKind::Jump;
+  TraceeAddress at;
+  std::uint8_t size = 0; ///< bytes of the call instruction, of a Call
+  FunctionId function = 0;
+  /// Only calls that return into this range (of an Entry that stands for hoisted calls).
+  std::optional<AddressRange> only_from;
+};
+
+/// A place that the session or the engine itself wants to see, without a line in the log.
+enum class Mark : std::uint8_t {
+  Linker,    ///< the dynamic linker changed its list of modules
+  Start,     ///< the program's entry point
+  Catch,     ///< an exception handler begins: calls below this frame were left
+  LongJump,  ///< its first argument is the jump buffer
+  Unwinding, ///< an exception was raised
+  SetAction, ///< a signal's disposition is set: sigaction(2)
+  SetMask,   ///< the signal mask is set: sigprocmask(2)
+};
+
+struct MarkSite {
+  TraceeAddress at;
+  Mark mark = Mark::Linker;
+};
+
+/// What became of a stop that an engine was offered.
+struct NotOurs {
+  StoppedTracee tracee; ///< as it was, but its pc is never in a place that the program can't know
+};
+struct Marked {
+  StoppedTracee tracee; ///< past the place already; to be resumed without a signal
+  Mark mark;
+};
+struct Gone {
+  Exit exit; ///< the tracee was killed while we dealt with it
+};
+struct Resumed {};
+/// Whether a thread can be let go.
+enum class Settled : std::uint8_t {
+  Leave,              ///< with the signal of its stop, if that is one
+  LeaveWithoutSignal, ///< its signal was a probe's
+  NotYet,             ///< a probe hit is already on its way: resume it, and settle its next stop
+};
+using Handled = std::variant<Resumed, NotOurs, Marked, Gone>;
+
+/// Records calls in tracees. One tracer thread uses it; every tracee that it is asked about is
+/// stopped, the others may run.
+class Engine {
+public:
+  virtual ~Engine() = default;
+
+  /// Puts probes and marks in; threads may run meanwhile. Returns one line for each probe that could
+  /// not be put in.
+  virtual std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
+                                           std::span<const SiteProbe> probes,
+                                           std::span<const MarkSite> marks) = 0;
+  /// Code of the process that has run and never runs again, 32 bytes of it: for an engine that cannot
+  /// map a page of its own (a seccomp filter).
+  virtual void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) = 0;
+  /// The range was unmapped (dlclose): what was put in there is gone.
+  virtual void module_gone(const AddressSpace& space, AddressRange range) = 0;
+
+  /// A thread begins to be traced: of a new or attached process, or born of `parent`'s thread in the
+  /// same process. Silent: no records, only kept from harm (a vfork child that is not followed).
+  virtual void thread_started(pid_t tid, std::optional<pid_t> parent,
+                              const std::shared_ptr<AddressSpace>& space, bool silent) = 0;
+  virtual void thread_gone(pid_t tid) = 0;
+  /// A child process was born of `parent`'s thread, with a copy of its memory or with the same
+  /// `space`; its open calls go on in the child.
+  virtual void child_born(pid_t parent, pid_t child, const std::shared_ptr<AddressSpace>& space,
+                          bool silent) = 0;
+  /// The thread runs a new program.
+  virtual void program_replaced(pid_t tid, const std::shared_ptr<AddressSpace>& space) = 0;
+
+  /// Takes a stop, or gives it back.
+  virtual Handled handle(StoppedTracee tracee) = 0;
+
+  /// Takes everything out of the memory of `space`, and forgets it. Threads may run meanwhile: each
+  /// must pass `settle` before it is let go.
+  virtual void remove(const AddressSpace& space) = 0;
+  /// After `remove`, for each thread before it is let go: moves it out of places that the program
+  /// does not know.
+  virtual Settled settle(StoppedTracee& tracee) = 0;
+
+  /// Where a thread with this pc is in the program, after `remove`: for the last resort.
+  virtual TraceeAddress place_in_program(pid_t tid, TraceeAddress pc) = 0;
+
+  /// What a recorded call costs the tracee, by what was measured so far; 0 before the first.
+  virtual std::uint64_t cost_of_call_ns() const = 0;
+};
+
+} // namespace sonictrace

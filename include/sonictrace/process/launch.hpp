@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sonictrace/base/result.hpp"
+#include "sonictrace/process/signal_state.hpp"
+
+namespace sonictrace {
+
+/// What every tracee is seized with: events for children, exec and exits, and nothing that would
+/// kill it with us.
+extern const unsigned long kTraceOptions;
+
+/// Why a command was not started: exit 127 for one that was not found, 126 for one that can't be
+/// executed, 1 for anything else, as shells do.
+struct LaunchFailure {
+  Error error;
+  int exit_status;
+};
+
+/// Where `command` is, by PATH unless it holds a slash, and that it can run here: exists, is no
+/// directory, may be executed, and is no ELF file for another machine.
+struct FoundCommand {
+  std::string path;
+};
+std::variant<FoundCommand, LaunchFailure> find_command(const std::string& command,
+                                                       const char* search_path);
+
+struct LaunchOptions {
+  std::vector<std::string> command; ///< not empty
+  std::string user;                 ///< -u, empty: as we are
+  const SignalState* signals = nullptr; ///< given back to the child
+};
+
+/// Forks a child, seizes it, and lets it exec. Its first stop is PTRACE_EVENT_EXEC.
+std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options);
+
+} // namespace sonictrace

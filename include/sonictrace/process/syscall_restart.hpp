@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sonictrace/arch/registers.hpp"
+#include "sonictrace/process/stopped_tracee.hpp"
+
+namespace sonictrace {
+
+/// Whether a system call is on signal(7)'s list of those that are never restarted after a handler,
+/// so that the kernel gives -EINTR also where no handler ran, but only a tracer stopped the thread.
+/// `argument1` tells the calls apart whose kind is in it (futex has none; ioctl is not on the list).
+bool is_never_restarted(std::uint64_t number);
+
+/// A tracee that a stop of ours (PTRACE_INTERRUPT, or a signal which the program ignores) woke in a
+/// system call of that list: makes it call again, so that the program does not notice. Its relative
+/// time-out starts anew. Returns whether it did; `registers` are the stop's and are changed with it.
+bool restart_interrupted_call(Registers& registers);
+
+/// Whether the program will not see this signal at all: ignored, or by default without effect.
+bool is_ignored(pid_t tid, int signal);
+
+} // namespace sonictrace

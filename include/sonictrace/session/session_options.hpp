@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonictrace/probe/selector.hpp"
+
+namespace sonictrace {
+
+/// What to trace, how, and when to stop: all that the live wing needs to know.
+struct SessionOptions {
+  enum class Engine { Auto, Inline, Breakpoint };
+
+  std::vector<std::string> command; ///< program and arguments; may be empty with `attach`
+  std::vector<pid_t> attach;        ///< -p
+  bool follow_children = false;     ///< -f
+  std::string user;                 ///< -u: run the command as this user; empty: as we are
+  SelectorOptions selectors;
+  Engine engine = Engine::Auto;
+  unsigned string_limit = 32;                       ///< -s: most bytes of a string to capture
+  std::optional<std::chrono::nanoseconds> duration; ///< --duration: stop tracing after it
+  std::optional<std::uint64_t> max_calls;           ///< --max-calls
+  std::optional<std::uint64_t> max_log_size;        ///< --max-log-size, bytes
+  bool ltrace = false;                              ///< --ltrace
+};
+
+} // namespace sonictrace

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sonictrace/stream/sink.hpp"
+#include "sonictrace/wire/record.hpp"
+
+namespace sonictrace {
+
+/// A batch of records being filled by an engine.
+/// Invariant: whole records, one behind the other, but for the one that `enter` or `leave` began
+/// and `commit` has not ended.
+class RecordBuffer {
+public:
+  /// `limit`: bytes from which on is_full() holds.
+  explicit RecordBuffer(std::size_t limit = std::size_t{64} * 1024);
+
+  /// Begins an Enter record. The room is for what run_capture writes; `commit` with the bytes used
+  /// must follow before anything else.
+  std::span<std::byte> enter(std::uint32_t thread, std::uint32_t function, std::uint64_t call,
+                             std::uint16_t depth, std::uint64_t time_ns,
+                             std::uint64_t return_address, std::size_t room);
+
+  /// Begins a Return record; for the rest as `enter`.
+  std::span<std::byte> leave(std::uint32_t thread, std::uint32_t function, std::uint64_t call,
+                             std::uint16_t depth, std::uint64_t time_ns, std::uint64_t duration_ns,
+                             std::size_t room);
+
+  /// Ends the record begun, which holds `used` bytes of captured fields.
+  void commit(std::size_t used);
+
+  /// A whole Unwound record.
+  void unwound(std::uint32_t thread, std::uint32_t function, std::uint64_t call,
+               std::uint16_t depth, std::uint64_t time_ns, std::uint64_t duration_ns);
+
+  RecordBatch batch() const;
+  bool empty() const { return used_ == 0; }
+  bool is_full() const { return used_ >= limit_; }
+  /// Forgets all records; keeps the memory.
+  void clear();
+
+private:
+  std::span<std::byte> begin(const wire::RecordHeader& header, std::size_t room);
+
+  std::vector<std::byte> bytes_;
+  std::size_t used_ = 0; ///< bytes of whole records
+  std::size_t limit_;
+  std::size_t room_ = 0; ///< of the record begun
+  bool begun_ = false;
+};
+
+} // namespace sonictrace

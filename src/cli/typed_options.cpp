@@ -1,0 +1,144 @@
+#include "cli/typed_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace sonictrace {
+
+namespace {
+
+/// An option with a value that may be given once; of several the last counts.
+CLI::Option* add_value(CLI::App& app, const char* names, const char* value,
+                       std::optional<std::string>& into, const char* description) {
+  return app
+      .add_option(
+          names,
+          [&into](const CLI::results_t& values) {
+            into = values.back();
+            return true;
+          },
+          description)
+      ->type_name(value)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* add_values(CLI::App& app, const char* names, const char* value,
+                        std::vector<std::string>& into, const char* description) {
+  return app
+      .add_option(
+          names,
+          [&into](const CLI::results_t& values) {
+            into = values;
+            return true;
+          },
+          description)
+      ->type_name(value)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* add_switch(CLI::App& app, const char* names, bool& into, const char* description) {
+  return app.add_flag_function(
+      names, [&into](std::int64_t) { into = true; }, description);
+}
+
+void add_selecting(CLI::App& app, TypedOptions& typed) {
+  const char* group = "Which calls";
+  add_values(app, "-e", "FILTER", typed.calls,
+             "trace calls that FILTER selects: [CALLER->]SYMBOL@LIBRARY, rules separated by a "
+             "comma; -RULE subtracts; e.g. '*@libtorch*' or 'malloc,free'")
+      ->group(group);
+  add_values(app, "-l,--library", "LIB", typed.libraries,
+             "trace calls to functions that LIB implements, as -e '*@LIB'")
+      ->group(group);
+  add_values(app, "-x", "FILTER", typed.entries,
+             "trace functions at their entry, whoever calls them, local ones too: SYMBOL@LIBRARY")
+      ->group(group);
+  add_switch(app, "-L", typed.no_default, "no calls but those of -l and -x")->group(group);
+  add_value(app, "--min-time", "DUR", typed.min_time,
+            "leave out calls shorter than DUR (10us, 1ms)")
+      ->group(group);
+  add_value(app, "--max-depth", "N", typed.max_depth, "leave out calls nested deeper than N")
+      ->group(group);
+}
+
+void add_processes(CLI::App& app, TypedOptions& typed) {
+  const char* group = "Which processes";
+  add_values(app, "-p", "PID", typed.attach, "attach to the process PID; may be repeated")
+      ->group(group);
+  add_switch(app, "-f", typed.follow,
+             "trace child processes, too; with -p also those that it has already")
+      ->group(group);
+  add_value(app, "-u", "USER", typed.user, "run COMMAND as USER, with the groups of that user")
+      ->group(group);
+}
+
+void add_log(CLI::App& app, TypedOptions& typed) {
+  const char* group = "The log";
+  add_value(app, "-o,--output", "FILE", typed.output,
+            "write the log to FILE, one whole line a call; default is stderr")
+      ->group(group);
+  app.add_flag_function(
+         "-t", [&typed](std::int64_t count) { typed.time = count; },
+         "time of day before each line; -tt with microseconds, -ttt as seconds since 1970")
+      ->group(group);
+  add_switch(app, "-r", typed.relative, "time since the line before, before each line")
+      ->group(group);
+  add_switch(app, "-T", typed.durations, "time spent in each call, in <> behind it")->group(group);
+  add_switch(app, "--ns", typed.nanoseconds, "nine digits instead of six in times")->group(group);
+  add_switch(app, "-i", typed.instruction_pointer, "address that each call returns to")
+      ->group(group);
+  add_value(app, "-n,--indent", "N", typed.indent, "indent by N blanks for each level of nesting")
+      ->group(group);
+  add_value(app, "-a,--align", "COLUMN", typed.align, "put results at COLUMN")->group(group);
+  add_value(app, "-s", "N", typed.string_limit, "show at most N characters of a string (32)")
+      ->group(group);
+  add_switch(app, "-b,--no-signals", typed.no_signals, "no lines for signals")->group(group);
+  app.add_flag("-C,--demangle", typed.demangle,
+               "form of C++ and Rust names; short is the default, -C is full")
+      ->type_name("short|full|none")
+      ->group(group);
+  add_switch(app, "--caller", typed.caller, "name the calling module: CALLER->NAME")->group(group);
+  add_switch(app, "--split-lines", typed.split_lines,
+             "ltrace's form, in a file, too: a call with others inside takes two lines, one when "
+             "it begins and one when it returns")
+      ->group(group);
+  add_switch(app, "--whole-lines", typed.whole_lines,
+             "one line a call, written when it returns, on stderr, too")
+      ->group(group);
+  add_switch(app, "--quiet", typed.quiet, "no status line, nothing at the end")->group(group);
+}
+
+void add_limits(CLI::App& app, TypedOptions& typed) {
+  const char* group = "When to stop tracing (the program goes on)";
+  add_value(app, "--duration", "DUR", typed.duration, "after DUR (500ms, 30s, 2m)")->group(group);
+  add_value(app, "--max-calls", "N", typed.max_calls, "after N calls")->group(group);
+  add_value(app, "--max-log-size", "SIZE", typed.max_log_size,
+            "when the log has SIZE bytes (64K, 100M, 2G)")
+      ->group(group);
+}
+
+void add_others(CLI::App& app, TypedOptions& typed) {
+  const char* group = "Other";
+  add_switch(app, "--explain", typed.explain,
+             "print what would be traced, a line a module, and run nothing")
+      ->group(group);
+  add_value(app, "--engine", "NAME", typed.engine,
+            "how calls are caught: auto (default), breakpoint, inline")
+      ->group(group);
+  add_switch(app, "--ltrace", typed.ltrace, "behave as ltrace does in every respect")->group(group);
+  add_switch(app, "-h,--help", typed.help, "show this")->group(group);
+  add_switch(app, "-V,--version", typed.version, "show the version, and those of the libraries")
+      ->group(group);
+}
+
+} // namespace
+
+void TypedOptions::add_to(CLI::App& app) {
+  app.set_help_flag(); // ours is one of the options below, in its group
+  add_selecting(app, *this);
+  add_processes(app, *this);
+  add_log(app, *this);
+  add_limits(app, *this);
+  add_others(app, *this);
+}
+
+} // namespace sonictrace

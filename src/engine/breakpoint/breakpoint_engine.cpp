@@ -1,0 +1,441 @@
+#include "engine/breakpoint/breakpoint_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <csignal>
+
+#include "sonictrace/base/check.hpp"
+#include "sonictrace/process/proc_files.hpp"
+
+namespace sonictrace {
+
+/// One stop at a breakpoint. `registers` are as in the program: pc at the breakpoint.
+struct BreakpointEngine::Hit {
+  std::optional<StoppedTracee> tracee;
+  std::optional<Exit> killed;
+  TracedThread& thread;
+  Breakpoint& breakpoint;
+  Registers registers;
+  std::uint64_t seen_ns;
+  StackId stack;
+  std::size_t opened = 0;    ///< calls that this stop has opened
+  std::optional<Mark> mark; ///< for the session
+  std::optional<FunctionId> called; ///< by the jump or call at the breakpoint
+  bool sets_trap_action = false;    ///< SIGTRAP's disposition is about to be set
+
+  std::uint64_t read(TraceeAddress from) const {
+    const auto word = thread.space->space().memory().read_word(from);
+    return word ? *word : 0;
+  }
+};
+
+BreakpointEngine::BreakpointEngine(Recorder& recorder, std::uint64_t stop_latency_ns,
+                                   BindingObserver on_binding)
+    : calls_(recorder, stop_latency_ns), on_binding_(std::move(on_binding)) {}
+
+std::unique_ptr<Engine> make_breakpoint_engine(Recorder& recorder, std::uint64_t stop_latency_ns,
+                                               BindingObserver on_binding) {
+  return std::make_unique<BreakpointEngine>(recorder, stop_latency_ns, std::move(on_binding));
+}
+
+std::shared_ptr<PatchedSpace>
+BreakpointEngine::space_of(const std::shared_ptr<AddressSpace>& space) {
+  auto& patched = spaces_[space.get()];
+  if (!patched) patched = std::make_shared<PatchedSpace>(space);
+  return patched;
+}
+
+TracedThread* BreakpointEngine::find_thread(pid_t tid) {
+  const auto found = threads_.find(tid);
+  return found == threads_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> BreakpointEngine::install(const std::shared_ptr<AddressSpace>& space,
+                                                   std::span<const SiteProbe> probes,
+                                                   std::span<const MarkSite> marks) {
+  std::vector<std::string> refused;
+  const auto patched = space_of(space);
+  for (const auto& mark : marks) {
+    auto breakpoint = patched->insert(mark.at);
+    if (!breakpoint) continue; // an aid, not a probe: its absence costs exactness, not calls
+    auto& known = (*breakpoint)->marks;
+    if (std::find(known.begin(), known.end(), mark.mark) == known.end()) known.push_back(mark.mark);
+  }
+  for (const auto& probe : probes) {
+    auto breakpoint = patched->insert(probe.at);
+    if (!breakpoint) {
+      refused.push_back(
+          fmt::format("{}: {}", calls_.recorder().functions().at(probe.function).definition.mangled,
+                      breakpoint.error().message()));
+      continue;
+    }
+    (*breakpoint)->probes.push_back(probe);
+  }
+  return refused;
+}
+
+void BreakpointEngine::set_step_area(const std::shared_ptr<AddressSpace>& space,
+                                     TraceeAddress area) {
+  space_of(space)->set_step_area(area);
+}
+
+void BreakpointEngine::module_gone(const AddressSpace& space, AddressRange range) {
+  const auto patched = spaces_.find(&space);
+  if (patched != spaces_.end()) patched->second->forget_range(range);
+}
+
+void BreakpointEngine::thread_started(pid_t tid, std::optional<pid_t> parent,
+                                      const std::shared_ptr<AddressSpace>& space, bool silent) {
+  TracedThread thread;
+  thread.tid = tid;
+  thread.space = space_of(space);
+  thread.silent = silent;
+  if (const TracedThread* from = parent ? find_thread(*parent) : nullptr) {
+    thread.trap = from->trap;
+    thread.trap_mask = from->trap_mask;
+  } else {
+    thread.trap = std::make_shared<TrapDisposition>();
+    TrapGuard(*thread.space, *thread.trap, thread.trap_mask).begin(tid);
+  }
+  thread_gone(tid); // as it was in another program
+  threads_.insert_or_assign(tid, std::move(thread));
+}
+
+void BreakpointEngine::thread_gone(pid_t tid) {
+  const auto thread = threads_.find(tid);
+  if (thread == threads_.end()) return;
+  const auto space = std::move(thread->second.space);
+  threads_.erase(thread);
+  forget_if_unused(space);
+}
+
+/// The last thread has left it: an exec, an exit, a child that is let go.
+void BreakpointEngine::forget_if_unused(const std::shared_ptr<PatchedSpace>& space) {
+  constexpr long kTableAndCaller = 2;
+  if (space.use_count() <= kTableAndCaller) spaces_.erase(&space->space());
+}
+
+void BreakpointEngine::child_born(pid_t parent, pid_t child,
+                                  const std::shared_ptr<AddressSpace>& space, bool silent) {
+  const TracedThread* from = find_thread(parent);
+  SONICTRACE_CHECK(from != nullptr, "a child was born of a thread that the engine does not know");
+  TracedThread thread = *from;
+  thread.tid = child;
+  thread.silent = silent;
+  thread.trap = std::make_shared<TrapDisposition>(*from->trap); // copied by fork(2)
+  if (&from->space->space() != space.get()) {
+    auto& patched = spaces_[space.get()];
+    if (!patched) patched = from->space->copy_for(space);
+    thread.space = patched;
+  }
+  OpenCalls calls;
+  if (!silent) {
+    for (OpenCall call : from->calls.all()) {
+      const std::uint64_t parent_call = call.call;
+      call.call = calls_.recorder().next_id();
+      calls_.recorder().define(
+          InheritedCall{child, call.function, call.call, call.depth, parent_call});
+      calls.push(call);
+    }
+  }
+  thread.calls = std::move(calls);
+  threads_.insert_or_assign(child, std::move(thread));
+}
+
+void BreakpointEngine::program_replaced(pid_t tid, const std::shared_ptr<AddressSpace>& space) {
+  thread_started(tid, std::nullopt, space, false);
+}
+
+StackId BreakpointEngine::stack_of(TracedThread& thread, TraceeAddress sp) {
+  if (!thread.stack || !thread.stack->range.contains(sp)) {
+    thread.stack = thread.space->stacks().region_of(thread.space->space(), sp, !thread.seen);
+    thread.seen = true;
+  }
+  return thread.stack->id;
+}
+
+Handled BreakpointEngine::handle(StoppedTracee tracee) {
+  TracedThread* thread = find_thread(tracee.tid());
+  if (thread == nullptr) return NotOurs{std::move(tracee)};
+  if (tracee.stop() != Stop{StopKind::SignalDelivery, SIGTRAP})
+    return pass_on(std::move(tracee), *thread);
+
+  auto registers = tracee.registers();
+  if (!registers) return NotOurs{std::move(tracee)}; // killed meanwhile
+  const TraceeAddress at = registers->pc() + -1; // an int3 leaves pc behind itself
+  Breakpoint* breakpoint = thread->space->find(at);
+  if (breakpoint == nullptr && !thread->space->was_at(at))
+    return pass_on(std::move(tracee), *thread);
+  // Behind the first byte of a longer instruction nothing but our int3 can leave a thread. Else it may
+  // be the program's own signal: the kernel's for an int3 says SI_KERNEL, kill's and raise's do not.
+  // A SIGTRAP that the thread blocks comes from an int3 only.
+  const bool certain = breakpoint != nullptr && (breakpoint->instruction.size() > 1 ||
+                                                 thread->trap_mask.blocked);
+  if (!certain) {
+    const auto info = tracee.signal_info();
+    if (!info || info->si_code != SI_KERNEL) return pass_on(std::move(tracee), *thread);
+  }
+
+  registers->set_pc(at);
+  if (breakpoint == nullptr) { // hit before it was taken out: the instruction is back in its place
+    (void)tracee.set_registers(*registers);
+    (void)std::move(tracee).resume();
+    return Resumed{};
+  }
+  return handle_hit(std::move(tracee), *thread, *breakpoint, *registers);
+}
+
+/// A stop that is the program's own affair: if it happened in a slot, the program must see it at the
+/// original place, in its pc and in what the signal says of itself.
+Handled BreakpointEngine::pass_on(StoppedTracee tracee, TracedThread& thread) {
+  if (tracee.stop().kind != StopKind::SignalDelivery) return NotOurs{std::move(tracee)};
+  auto registers = tracee.registers();
+  if (!registers) return NotOurs{std::move(tracee)};
+  const auto original = thread.space->original_of(registers->pc());
+  if (original == registers->pc()) return NotOurs{std::move(tracee)};
+
+  const auto in_slot = registers->pc();
+  if (auto info = tracee.signal_info()) {
+    // SIGILL, SIGFPE and SIGTRAP name the instruction itself (sigaction(2), si_addr).
+    const bool names_code =
+        info->si_code > 0 && (info->si_signo == SIGILL || info->si_signo == SIGFPE ||
+                              info->si_signo == SIGTRAP || info->si_signo == SIGSEGV);
+    if (names_code && reinterpret_cast<std::uint64_t>(info->si_addr) == in_slot.value()) {
+      info->si_addr = reinterpret_cast<void*>(original.value());
+      (void)tracee.set_signal_info(*info);
+    }
+  }
+  registers->set_pc(original);
+  (void)tracee.set_registers(*registers);
+  return NotOurs{std::move(tracee)};
+}
+
+Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
+                                     Breakpoint& breakpoint, Registers registers) {
+  const auto seen_ns = tracee.seen_ns();
+  Hit hit{std::move(tracee), {}, thread, breakpoint, registers, seen_ns, {}, 0, {}, {}, false};
+  hit.stack = stack_of(thread, registers.sp());
+  if (thread.trap->action || thread.trap->must_be_read || thread.trap_mask.blocked) {
+    TrapGuard(*thread.space, *thread.trap, thread.trap_mask).repair(hit.tracee, hit.killed);
+    if (hit.killed) return Gone{*hit.killed};
+  }
+
+  if (!thread.silent) {
+    if (!thread.calls.empty()) see_returns(hit);
+    if (!breakpoint.marks.empty()) see_marks(hit);
+    // Two callers' hoisted calls may share a place; a user's -x another.
+    for (const auto& probe : breakpoint.probes)
+      see_probe(hit, probe);
+  } else {
+    for (const Mark mark : breakpoint.marks)
+      if (mark == Mark::Linker || mark == Mark::Start) hit.mark = mark;
+  }
+
+  return go_on(hit);
+}
+
+/// Brings the thread past the breakpoint, by what is cheapest.
+Handled BreakpointEngine::go_on(Hit& hit) {
+  Breakpoint& breakpoint = hit.breakpoint;
+  PatchedSpace& space = *hit.thread.space;
+  Registers after = hit.registers;
+  if (breakpoint.instruction.is_emulated()) {
+    if (!breakpoint.instruction.emulate(after, space)) return run_in_place(hit);
+    if (hit.called) see_target(hit, after.pc());
+  } else {
+    const auto passable = space.make_passable(breakpoint, hit.tracee, hit.killed);
+    if (hit.killed) return Gone{*hit.killed};
+    if (!passable) return step_past(hit);
+    after.set_pc(*breakpoint.slot);
+  }
+  (void)hit.tracee->set_registers(after);
+  return let_go(hit);
+}
+
+Handled BreakpointEngine::let_go(Hit& hit) {
+  calls_.let_go(hit.thread, hit.seen_ns, hit.opened);
+  if (hit.mark) return Marked{*std::move(hit.tracee), *hit.mark};
+  if (hit.sets_trap_action) {
+    TrapGuard guard(*hit.thread.space, *hit.thread.trap, hit.thread.trap_mask);
+    const bool seen = guard.follow_action(hit.tracee, hit.killed);
+    if (hit.killed) return Gone{*hit.killed};
+    if (!seen) return handle(*std::move(hit.tracee)); // another stop came first
+  }
+  (void)std::move(*hit.tracee).resume();
+  return Resumed{};
+}
+
+/// The instruction itself faults (a wild jump, a stack that is not there), or can't run elsewhere: it
+/// runs where it stands, with nothing recorded from there any more.
+Handled BreakpointEngine::run_in_place(Hit& hit) {
+  if (!hit.breakpoint.probes.empty()) calls_.recorder().count_lost(1);
+  hit.thread.space->retire(hit.breakpoint.at);
+  (void)hit.tracee->set_registers(hit.registers);
+  return let_go(hit);
+}
+
+Handled BreakpointEngine::step_past(Hit& hit) {
+  (void)hit.tracee->set_registers(hit.registers);
+  if (!hit.thread.space->step(hit.breakpoint, hit.tracee, hit.killed)) return run_in_place(hit);
+  if (hit.killed) return Gone{*hit.killed};
+  if (hit.tracee->stop() != Stop{StopKind::SignalDelivery, SIGTRAP}) {
+    // A signal came first, or the instruction faulted: the program's own affair.
+    calls_.let_go(hit.thread, hit.seen_ns, hit.opened);
+    return NotOurs{*std::move(hit.tracee)};
+  }
+  return let_go(hit);
+}
+
+void BreakpointEngine::see_returns(Hit& hit) {
+  const auto ended =
+      hit.thread.calls.end_at_return(hit.registers.pc(), hit.registers.sp(), hit.stack,
+                                     [&](TraceeAddress from) { return hit.read(from); });
+  if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+}
+
+void BreakpointEngine::see_marks(Hit& hit) {
+  for (const Mark mark : hit.breakpoint.marks) {
+    switch (mark) {
+      case Mark::Linker:
+      case Mark::Start: hit.mark = mark; break;
+      case Mark::Unwinding:
+        hit.thread.unwound_ns = hit.seen_ns;
+        hit.thread.unwound_own_ns = hit.thread.own_ns;
+        break;
+      case Mark::Catch: {
+        hit.thread.unwound_ns = hit.seen_ns;
+        hit.thread.unwound_own_ns = hit.thread.own_ns;
+        const auto ended =
+            hit.thread.calls.end_below(hit.registers.sp(), hit.stack,
+                                       [&](TraceeAddress from) { return hit.read(from); });
+        if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+        break;
+      }
+      case Mark::LongJump: see_long_jump(hit); break;
+      case Mark::SetAction:
+      case Mark::SetMask: see_signal_call(hit, mark); break;
+    }
+  }
+}
+
+void BreakpointEngine::see_long_jump(Hit& hit) {
+  hit.thread.unwound_ns = hit.seen_ns;
+  hit.thread.unwound_own_ns = hit.thread.own_ns;
+  // The seventh word of a jmp_buf is the stack pointer: plain in musl, in glibc xored with the
+  // pointer guard at fs:0x30 and rotated left by 17 (sysdeps/x86_64/jmpbuf-offsets.h, pointer_guard.h).
+  const auto stored = hit.read(TraceeAddress(hit.registers.arguments()[0] + 6 * 8));
+  const auto guard = hit.read(TraceeAddress(hit.registers.raw().fs_base + 0x30));
+  for (const std::uint64_t value : {std::rotr(stored, 17) ^ guard, stored}) {
+    const TraceeAddress target(value);
+    const auto& open = hit.thread.calls.all();
+    // Believed only where it points into a stack that this thread has open calls on.
+    const auto mapping = hit.thread.space->stacks().known(target);
+    if (!mapping) continue;
+    const bool plausible = std::any_of(open.begin(), open.end(), [&](const OpenCall& call) {
+      return call.stack.region == mapping->region;
+    });
+    if (!plausible) continue;
+    const auto ended = hit.thread.calls.end_below(
+        target, *mapping, [&](TraceeAddress from) { return hit.read(from); });
+    if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+    return;
+  }
+}
+
+void BreakpointEngine::see_signal_call(Hit& hit, Mark mark) {
+  TrapGuard guard(*hit.thread.space, *hit.thread.trap, hit.thread.trap_mask);
+  if (mark == Mark::SetMask) return guard.see_mask_set(hit.registers);
+  hit.sets_trap_action = TrapGuard::sets_action(hit.registers);
+}
+
+void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
+  TraceeAddress slot = hit.registers.sp(); // of the return address
+  TraceeAddress return_address;
+  if (probe.kind == ProbeKind::Call) {
+    slot = slot + -8;
+    return_address = probe.at + probe.size;
+  } else {
+    return_address = TraceeAddress(hit.read(slot));
+  }
+  if (probe.only_from) {
+    if (!probe.only_from->contains(return_address)) return;
+    // The same call, already seen where it was made.
+    if (const OpenCall* open = hit.thread.calls.find(slot, return_address))
+      if (open->function == probe.function) return;
+  }
+  const auto ended = hit.thread.calls.end_at_call(
+      slot, return_address, probe.at, hit.stack, hit.thread.unwound_ns,
+      [&](TraceeAddress from) { return hit.read(from); });
+  if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+
+  OpenCall place;
+  place.function = probe.function;
+  place.slot = slot;
+  place.return_address = return_address;
+  place.site = probe.at;
+  place.stack = hit.stack;
+  calls_.enter(hit.thread, place, hit.registers, hit.seen_ns);
+  ++hit.opened;
+
+  if (probe.kind != ProbeKind::Entry) hit.called = probe.function;
+
+  auto site = hit.thread.space->insert(return_address);
+  if (site) (*site)->is_return_site = true;
+  else calls_.recorder().count_lost(1); // its return: the call stays open in the log
+}
+
+void BreakpointEngine::see_target(const Hit& hit, TraceeAddress target) {
+  auto& traced = calls_.recorder().functions().at(*hit.called);
+  if (traced.last_target == target.value()) return;
+  traced.last_target = target.value();
+  if (on_binding_) on_binding_(hit.thread.space->space(), *hit.called, target);
+}
+
+void BreakpointEngine::remove(const AddressSpace& space) {
+  const auto patched = spaces_.find(&space);
+  if (patched == spaces_.end()) return;
+  patched->second->remove_all();
+}
+
+Settled BreakpointEngine::settle(StoppedTracee& tracee) {
+  TracedThread* thread = find_thread(tracee.tid());
+  if (thread == nullptr) return Settled::Leave;
+  auto registers = tracee.registers();
+  if (!registers) return Settled::Leave; // killed meanwhile
+  const auto before = registers->pc() + -1;
+  if (thread->space->was_at(before)) {
+    if (tracee.stop() == Stop{StopKind::SignalDelivery, SIGTRAP}) {
+      const auto info = tracee.signal_info();
+      if (info && info->si_code == SI_KERNEL) {
+        registers->set_pc(before);
+        (void)tracee.set_registers(*registers);
+        return Settled::LeaveWithoutSignal;
+      }
+    } else if (const auto status = read_task_status(tracee.tid());
+               status && (status->pending & (std::uint64_t{1} << (SIGTRAP - 1))) != 0) {
+      return Settled::NotYet; // the trap of a breakpoint that it has run into waits behind this stop
+    }
+  }
+  const auto original = thread->space->original_of(registers->pc());
+  if (original != registers->pc()) {
+    registers->set_pc(original);
+    (void)tracee.set_registers(*registers);
+  }
+  return Settled::Leave;
+}
+
+TraceeAddress BreakpointEngine::place_in_program(pid_t tid, TraceeAddress pc) {
+  const TracedThread* thread = find_thread(tid);
+  if (thread == nullptr) return pc;
+  if (thread->space->was_at(pc + -1)) return pc + -1;
+  return thread->space->original_of(pc);
+}
+
+std::uint64_t BreakpointEngine::cost_of_call_ns() const {
+  if (calls_.stops() == 0) return 0;
+  return 2 * (calls_.latency_ns() + calls_.held_ns() / calls_.stops()); // two stops a call
+}
+
+} // namespace sonictrace

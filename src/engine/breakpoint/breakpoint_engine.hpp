@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/breakpoint/call_recorder.hpp"
+#include "engine/breakpoint/patched_space.hpp"
+#include "engine/breakpoint/traced_thread.hpp"
+#include "sonictrace/engine/engine.hpp"
+#include "sonictrace/engine/make_engine.hpp"
+
+namespace sonictrace {
+
+/// Records calls by breakpoints, two stops a call: one at the call's site, where the jump is
+/// emulated, one at its return address, where the overwritten instruction runs displaced.
+class BreakpointEngine final : public Engine {
+public:
+  BreakpointEngine(Recorder& recorder, std::uint64_t stop_latency_ns, BindingObserver on_binding);
+
+  std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
+                                   std::span<const SiteProbe> probes,
+                                   std::span<const MarkSite> marks) override;
+  void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) override;
+  void module_gone(const AddressSpace& space, AddressRange range) override;
+  void thread_started(pid_t tid, std::optional<pid_t> parent,
+                      const std::shared_ptr<AddressSpace>& space, bool silent) override;
+  void thread_gone(pid_t tid) override;
+  void child_born(pid_t parent, pid_t child, const std::shared_ptr<AddressSpace>& space,
+                  bool silent) override;
+  void program_replaced(pid_t tid, const std::shared_ptr<AddressSpace>& space) override;
+  Handled handle(StoppedTracee tracee) override;
+  void remove(const AddressSpace& space) override;
+  Settled settle(StoppedTracee& tracee) override;
+  TraceeAddress place_in_program(pid_t tid, TraceeAddress pc) override;
+  std::uint64_t cost_of_call_ns() const override;
+
+private:
+  struct Hit; ///< one stop at a breakpoint, while it is dealt with
+
+  TracedThread* find_thread(pid_t tid);
+  std::shared_ptr<PatchedSpace> space_of(const std::shared_ptr<AddressSpace>& space);
+  void forget_if_unused(const std::shared_ptr<PatchedSpace>& space);
+  StackId stack_of(TracedThread& thread, TraceeAddress sp);
+
+  Handled handle_hit(StoppedTracee tracee, TracedThread& thread, Breakpoint& breakpoint,
+                     Registers registers);
+  Handled pass_on(StoppedTracee tracee, TracedThread& thread);
+  Handled go_on(Hit& hit);
+  Handled let_go(Hit& hit);
+  Handled run_in_place(Hit& hit);
+  Handled step_past(Hit& hit);
+  void see_returns(Hit& hit);
+  void see_marks(Hit& hit);
+  void see_probe(Hit& hit, const SiteProbe& probe);
+  void see_long_jump(Hit& hit);
+  void see_signal_call(Hit& hit, Mark mark);
+  void see_target(const Hit& hit, TraceeAddress target);
+
+  CallRecorder calls_;
+  BindingObserver on_binding_;
+  std::unordered_map<pid_t, TracedThread> threads_;
+  std::unordered_map<const AddressSpace*, std::shared_ptr<PatchedSpace>> spaces_;
+};
+
+} // namespace sonictrace

@@ -1,0 +1,164 @@
+#include "engine/breakpoint/patched_space.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sonictrace/process/mappings.hpp"
+#include "sonictrace/process/remote_call.hpp"
+
+namespace sonictrace {
+namespace {
+
+constexpr std::byte kInt3{0xcc};
+
+} // namespace
+
+std::unique_ptr<PatchedSpace>
+PatchedSpace::copy_for(std::shared_ptr<AddressSpace> child) const {
+  auto copy = std::make_unique<PatchedSpace>(*this);
+  copy->space_ = std::move(child);
+  return copy;
+}
+
+Breakpoint* PatchedSpace::find(TraceeAddress at) {
+  const auto found = breakpoints_.find(at.value());
+  return found == breakpoints_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::byte> PatchedSpace::original_bytes(TraceeAddress from, std::size_t size) const {
+  std::vector<std::byte> bytes(size);
+  bytes.resize(space_->memory().read_some(from, bytes));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != kInt3) continue;
+    const auto ours = breakpoints_.find(from.value() + i);
+    if (ours != breakpoints_.end()) bytes[i] = ours->second.original;
+  }
+  return bytes;
+}
+
+Result<Breakpoint*> PatchedSpace::insert(TraceeAddress at) {
+  if (Breakpoint* known = find(at)) return known;
+  const auto code = original_bytes(at, DisplacedInstruction::kLongest);
+  if (code.empty())
+    return Error(std::errc::bad_address, fmt::format("no code at {:#x}", at.value()));
+  auto instruction = DisplacedInstruction::decode(code, at);
+  if (!instruction) return std::move(instruction).error();
+
+  Breakpoint breakpoint(*instruction);
+  breakpoint.original = code.front();
+  if (auto done = space_->memory().write(at, std::span(&kInt3, 1)); !done)
+    return std::move(done).error();
+  retired_.erase(at.value());
+  return &breakpoints_.emplace(at.value(), std::move(breakpoint)).first->second;
+}
+
+Result<void> PatchedSpace::make_passable(Breakpoint& breakpoint,
+                                         std::optional<StoppedTracee>& tracee,
+                                         std::optional<Exit>& killed) {
+  if (breakpoint.can_pass()) return {};
+  const auto near = breakpoint.instruction.rip_relative_target();
+  auto at = slots_.take(near);
+  if (!at) {
+    // Near its own code where nothing else is asked for: operands of its neighbours will be there.
+    if (auto mapped = map_area(near ? near : breakpoint.at, tracee, killed); !mapped) return mapped;
+    at = slots_.take(near);
+    if (!at)
+      return Error(std::errc::result_out_of_range,
+                   fmt::format("no room within 2 GB of {:#x}", breakpoint.at.value()));
+  }
+  auto content = breakpoint.instruction.relocate(*at);
+  if (!content) return std::move(content).error();
+  if (auto written = space_->memory().write(*at, content->bytes); !written) return written;
+  slots_.note({*at, breakpoint.at, content->copy_size});
+  breakpoint.slot = *at;
+  return {};
+}
+
+Result<std::uint64_t> PatchedSpace::call_in(std::optional<StoppedTracee>& tracee,
+                                            std::optional<Exit>& killed, long number,
+                                            const std::array<std::uint64_t, 6>& arguments) {
+  if (!syscall_instruction_) {
+    auto found = find_syscall_instruction(space_->pid(), space_->memory());
+    if (!found) return std::move(found).error();
+    syscall_instruction_ = *found;
+  }
+  if (!may_call(tracee->tid(), number, arguments, *syscall_instruction_))
+    return Error(std::errc::operation_not_permitted,
+                 fmt::format("remote system call {} (a seccomp filter is in force)", number));
+  auto outcome = remote_call(*std::move(tracee), *syscall_instruction_, number, arguments);
+  tracee.reset();
+  if (auto* exit = std::get_if<Exit>(&outcome.tracee)) {
+    killed = *exit;
+    return Error(std::errc::no_such_process, "the thread was killed");
+  }
+  tracee.emplace(std::get<StoppedTracee>(std::move(outcome.tracee)));
+  return std::move(outcome.value);
+}
+
+Result<void> PatchedSpace::map_area(std::optional<TraceeAddress> near,
+                                    std::optional<StoppedTracee>& tracee,
+                                    std::optional<Exit>& killed) {
+  if (mapping_refused_)
+    return Error(std::errc::operation_not_permitted, "a page for displaced instructions");
+  auto mappings = read_mappings(space_->pid());
+  if (!mappings) return std::move(mappings).error();
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 30;
+  const auto gap =
+      find_gap(*mappings, near.value_or(TraceeAddress()), SlotPages::kAreaSize, kReach);
+  if (!gap) return Error(std::errc::not_enough_memory, "no gap for displaced instructions");
+  auto mapped = call_in(tracee, killed, SYS_mmap,
+                        {gap->value(), SlotPages::kAreaSize, PROT_READ | PROT_EXEC,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
+  if (!mapped) {
+    mapping_refused_ = mapped.error().is(std::errc::operation_not_permitted);
+    return std::move(mapped).error();
+  }
+  slots_.add_area(TraceeAddress(*mapped));
+  return {};
+}
+
+void PatchedSpace::take_out(const Breakpoint& breakpoint) {
+  std::byte now{};
+  // Only where our int3 still stands: the program may have mapped something else there.
+  if (space_->memory().read(breakpoint.at, std::span(&now, 1)) && now == kInt3)
+    (void)space_->memory().write(breakpoint.at, std::span(&breakpoint.original, 1));
+  retired_.insert(breakpoint.at.value());
+}
+
+void PatchedSpace::retire(TraceeAddress at) {
+  const auto found = breakpoints_.find(at.value());
+  if (found == breakpoints_.end()) return;
+  take_out(found->second);
+  breakpoints_.erase(found);
+}
+
+void PatchedSpace::remove_all() {
+  for (const auto& [at, breakpoint] : breakpoints_)
+    take_out(breakpoint);
+  breakpoints_.clear();
+  if (!step_area_content_.empty())
+    (void)space_->memory().write(*step_area_, step_area_content_);
+  step_area_content_.clear();
+}
+
+void PatchedSpace::forget_range(AddressRange range) {
+  std::erase_if(breakpoints_,
+                [&](const auto& entry) { return range.contains(TraceeAddress(entry.first)); });
+}
+
+TraceeAddress PatchedSpace::original_of(TraceeAddress pc) const {
+  const Slot* slot = slots_.slot_at(pc);
+  if (slot == nullptr) return pc;
+  const auto found = breakpoints_.find(slot->original.value());
+  if (found != breakpoints_.end())
+    return found->second.instruction.original_of(slot->at, slot->copy_size, pc);
+  // After remove_all: the same rule, without the instruction.
+  return pc == slot->at ? slot->original
+                        : slot->original + static_cast<std::int64_t>(slot->copy_size);
+}
+
+} // namespace sonictrace

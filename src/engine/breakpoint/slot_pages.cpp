@@ -1,0 +1,62 @@
+#include "engine/breakpoint/slot_pages.hpp"
+
+#include "sonictrace/arch/displaced.hpp"
+
+namespace sonictrace {
+namespace {
+
+constexpr std::uint64_t kSlotSize = DisplacedInstruction::kSlotSize;
+constexpr std::uint64_t kSlotsInArea = SlotPages::kAreaSize / kSlotSize;
+/// Of a rip-relative operand, less a margin for its own size and the area's.
+constexpr std::int64_t kReach = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
+
+bool reaches(TraceeAddress from, TraceeAddress to) {
+  const std::int64_t distance = to - from;
+  return distance < kReach && distance > -kReach;
+}
+
+} // namespace
+
+std::optional<TraceeAddress> SlotPages::take(std::optional<TraceeAddress> near) {
+  for (auto& area : areas_) {
+    if (area.taken == kSlotsInArea) continue;
+    const auto slot = area.begin + static_cast<std::int64_t>(area.taken * kSlotSize);
+    if (near && !reaches(slot, *near)) continue;
+    ++area.taken;
+    area.slots.emplace_back();
+    return slot;
+  }
+  return std::nullopt;
+}
+
+void SlotPages::add_area(TraceeAddress begin) {
+  areas_.push_back({begin, {}, 0});
+  ranges_.push_back(*AddressRange::make(begin, begin + static_cast<std::int64_t>(kAreaSize)));
+}
+
+void SlotPages::note(const Slot& slot) {
+  for (auto& area : areas_) {
+    const auto offset = slot.at.value() - area.begin.value();
+    if (offset >= kAreaSize) continue;
+    area.slots[offset / kSlotSize] = slot;
+    return;
+  }
+}
+
+bool SlotPages::holds(TraceeAddress address) const {
+  for (const auto& range : ranges_)
+    if (range.contains(address)) return true;
+  return false;
+}
+
+const Slot* SlotPages::slot_at(TraceeAddress address) const {
+  for (const auto& area : areas_) {
+    const auto offset = address.value() - area.begin.value();
+    if (offset >= kAreaSize) continue;
+    const auto index = offset / kSlotSize;
+    return index < area.slots.size() ? &area.slots[index] : nullptr;
+  }
+  return nullptr;
+}
+
+} // namespace sonictrace

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/breakpoint/open_calls.hpp"
+#include "engine/breakpoint/patched_space.hpp"
+#include "engine/breakpoint/trap_guard.hpp"
+
+namespace sonictrace {
+
+/// What the engine keeps of one thread.
+struct TracedThread {
+  pid_t tid = 0;
+  std::shared_ptr<PatchedSpace> space;
+  std::shared_ptr<TrapDisposition> trap; ///< of its process
+  TrapMask trap_mask;
+  bool silent = false; ///< no records
+  OpenCalls calls;
+  std::optional<StackMap::Region> stack; ///< the one it was last seen on
+  bool seen = false;                     ///< its own stack is known
+
+  std::uint64_t own_ns = 0;     ///< of its time, spent stopped by us
+  std::uint64_t unwound_ns = 0; ///< CLOCK_MONOTONIC of the last raised exception or longjmp, 0: none
+  std::uint64_t unwound_own_ns = 0; ///< own_ns at that time
+};
+
+} // namespace sonictrace

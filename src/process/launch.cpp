@@ -1,0 +1,181 @@
+#include "sonictrace/process/launch.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "sonictrace/base/unique_fd.hpp"
+#include "sonictrace/process/stopped_tracee.hpp"
+
+namespace sonictrace {
+
+const unsigned long kTraceOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
+                                    PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+
+namespace {
+
+constexpr int kNotFound = 127;
+constexpr int kNotExecutable = 126;
+
+LaunchFailure failure(std::string text, int status) {
+  return {Error::saying(std::move(text)), status};
+}
+
+/// An ELF file that this machine cannot run: exec would say ENOEXEC, and the C library would then
+/// feed it to a shell.
+std::string foreign_elf(const std::string& path) {
+  auto file = UniqueFd::open(path.c_str(), O_RDONLY);
+  if (!file) return {}; // may be executable without being readable
+  std::array<unsigned char, 20> head{};
+  if (::pread(file->get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()))
+    return {};
+  if (std::memcmp(head.data(), ELFMAG, SELFMAG) != 0) return {};
+  const int machine = head[18] | head[19] << 8;
+  if (head[EI_DATA] == ELFDATA2LSB && machine == EM_X86_64) return {};
+  if (head[EI_DATA] == ELFDATA2LSB && machine == EM_386)
+    return fmt::format("{}: a 32-bit program; this version traces x86-64 programs only", path);
+  return fmt::format("{}: a program for another machine (ELF machine {}); run sonictrace there",
+                     path, head[EI_DATA] == ELFDATA2MSB ? head[18] << 8 | head[19] : machine);
+}
+
+std::variant<FoundCommand, LaunchFailure> check_command(const std::string& path) {
+  struct stat found;
+  if (::stat(path.c_str(), &found) < 0)
+    return failure(fmt::format("{}: {}; check the name", path, std::strerror(errno)),
+                   errno == ENOENT || errno == ENOTDIR ? kNotFound : kNotExecutable);
+  if (S_ISDIR(found.st_mode))
+    return failure(fmt::format("{}: is a directory; name the program in it", path), kNotExecutable);
+  if (::access(path.c_str(), X_OK) < 0)
+    return failure(fmt::format("{}: {}; is it executable (chmod +x)?", path, std::strerror(errno)),
+                   kNotExecutable);
+  if (auto why = foreign_elf(path); !why.empty()) return failure(std::move(why), kNotExecutable);
+  return FoundCommand{path};
+}
+
+struct UserIds {
+  uid_t user;
+  gid_t group;
+};
+
+Result<UserIds> find_user(const std::string& name) {
+  if (::geteuid() != 0)
+    return Error::saying(fmt::format("-u {}: only root may run a command as somebody else", name));
+  const passwd* entry = ::getpwnam(name.c_str());
+  if (entry == nullptr)
+    return Error::saying(fmt::format("-u {}: no such user; see getent passwd", name));
+  return UserIds{entry->pw_uid, entry->pw_gid};
+}
+
+/// In the child, between fork and exec. Returns only when something failed, with errno.
+void become(const LaunchOptions& options, const UserIds* user, const std::string& path,
+            char* const* arguments, int go) {
+  char byte;
+  while (::read(go, &byte, 1) < 0 && errno == EINTR) {
+  }
+  if (user != nullptr &&
+      (::initgroups(options.user.c_str(), user->group) < 0 || ::setgid(user->group) < 0 ||
+       ::setuid(user->user) < 0))
+    return;
+  if (options.signals != nullptr) options.signals->restore();
+  ::execv(path.c_str(), arguments);
+  if (errno != ENOEXEC) return;
+  // A script without `#!`: a shell runs it, as execvp(3) and every shell do.
+  std::vector<char*> shell = {const_cast<char*>("/bin/sh"), const_cast<char*>(path.c_str())};
+  for (char* const* argument = arguments + 1; *argument != nullptr; ++argument)
+    shell.push_back(*argument);
+  shell.push_back(nullptr);
+  ::execv(shell[0], shell.data());
+}
+
+} // namespace
+
+std::variant<FoundCommand, LaunchFailure> find_command(const std::string& command,
+                                                       const char* search_path) {
+  if (command.find('/') != std::string::npos) return check_command(command);
+  std::optional<LaunchFailure> nearest; // found, but not executable: told if nothing better comes
+  std::string_view rest = search_path != nullptr ? search_path : "/bin:/usr/bin";
+  for (bool more = !command.empty(); more;) {
+    const auto colon = rest.find(':');
+    const auto folder = rest.substr(0, colon);
+    more = colon != std::string_view::npos;
+    rest.remove_prefix(more ? colon + 1 : rest.size());
+    auto checked = check_command(fmt::format("{}/{}", folder.empty() ? "." : folder, command));
+    if (std::holds_alternative<FoundCommand>(checked)) return checked;
+    auto& failed = std::get<LaunchFailure>(checked);
+    if (failed.exit_status != kNotFound && !nearest) nearest = std::move(failed);
+  }
+  if (nearest) return *std::move(nearest);
+  return failure(fmt::format("{}: command not found; check the name and PATH", command), kNotFound);
+}
+
+std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options) {
+  auto found = find_command(options.command.front(), ::getenv("PATH"));
+  if (auto* failed = std::get_if<LaunchFailure>(&found)) return std::move(*failed);
+  const std::string& path = std::get<FoundCommand>(found).path;
+
+  std::optional<UserIds> user;
+  if (!options.user.empty()) {
+    auto ids = find_user(options.user);
+    if (!ids) return LaunchFailure{std::move(ids).error(), 1};
+    user = *ids;
+  }
+
+  std::vector<char*> arguments;
+  for (const auto& argument : options.command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+
+  int go[2];
+  int failed[2];
+  if (::pipe2(go, O_CLOEXEC) < 0) return LaunchFailure{Error::from_errno("pipe"), 1};
+  UniqueFd go_read(go[0]);
+  UniqueFd go_write(go[1]);
+  if (::pipe2(failed, O_CLOEXEC) < 0) return LaunchFailure{Error::from_errno("pipe"), 1};
+  UniqueFd failed_read(failed[0]);
+  UniqueFd failed_write(failed[1]);
+
+  const pid_t child = ::fork();
+  if (child < 0) return LaunchFailure{Error::from_errno("fork"), 1};
+  if (child == 0) {
+    go_write = UniqueFd(); // a tracer that dies now ends the wait
+    become(options, user ? &*user : nullptr, path, arguments.data(), go_read.get());
+    const int why = errno;
+    (void)!::write(failed_write.get(), &why, sizeof why);
+    ::_exit(kNotFound);
+  }
+
+  if (auto seized = seize(child, kTraceOptions); !seized) {
+    go_write = UniqueFd();
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    auto error = Error::saying(fmt::format(
+        "can't trace {}: {}; does a seccomp filter, SELinux or a container forbid ptrace?", path,
+        seized.error().message()));
+    return LaunchFailure{std::move(error), 1};
+  }
+  failed_write = UniqueFd();
+  (void)!::write(go_write.get(), "g", 1);
+  // Closed by a successful exec, before its PTRACE_EVENT_EXEC stop (fs/exec.c, begin_new_exec).
+  int why = 0;
+  ssize_t n;
+  do
+    n = ::read(failed_read.get(), &why, sizeof why);
+  while (n < 0 && errno == EINTR);
+  if (n == static_cast<ssize_t>(sizeof why)) {
+    (void)StoppedTracee::wait(child); // its exit
+    const int status = why == ENOENT ? kNotFound : kNotExecutable;
+    return failure(fmt::format("{}: {}; can it be executed here?", path, std::strerror(why)),
+                   status);
+  }
+  return child;
+}
+
+} // namespace sonictrace

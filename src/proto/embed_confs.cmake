@@ -1,0 +1,25 @@
+# Writes OUTPUT, a source that holds the text of each .conf of DIRECTORY.
+#   cmake -D DIRECTORY=... -D OUTPUT=... -P embed_confs.cmake
+cmake_minimum_required(VERSION 3.22)
+
+file(GLOB confs ${DIRECTORY}/*.conf)
+list(SORT confs)
+set(entries "")
+foreach(conf IN LISTS confs)
+  get_filename_component(name ${conf} NAME)
+  file(READ ${conf} text)
+  string(APPEND entries "    {\"${name}\", R\"conf(${text})conf\"},\n")
+endforeach()
+file(WRITE ${OUTPUT} "// Made from the .conf files beside embed_confs.cmake; don't edit.
+#include \"proto/built_in.hpp\"
+
+namespace sonictrace::proto {
+namespace {
+constexpr ConfText kConfs[] = {
+${entries}};
+} // namespace
+
+std::span<const ConfText> built_in_confs() { return kConfs; }
+
+} // namespace sonictrace::proto
+")

@@ -1,0 +1,56 @@
+#include "session/interrupts.hpp"
+
+#include <sys/time.h>
+
+#include <atomic>
+
+namespace sonictrace {
+namespace {
+
+// A signal handler can be given no object; these two words are all that it touches.
+std::atomic<int> noted_signal{0};
+std::atomic<bool> noted_tick{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void note(int signal) {
+  if (signal == SIGALRM) noted_tick = true;
+  else noted_signal = signal;
+}
+
+constexpr int kWatched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE};
+constexpr suseconds_t kTick = 100'000; ///< microseconds
+
+} // namespace
+
+InterruptWatch::InterruptWatch() {
+  for (std::size_t i = 0; i < std::size(kWatched); ++i) {
+    struct sigaction action = {};
+    action.sa_handler = kWatched[i] == SIGPIPE ? SIG_IGN : note;
+    sigemptyset(&action.sa_mask);
+    old_[i].signal = kWatched[i];
+    ::sigaction(kWatched[i], &action, &old_[i].action);
+    // nohup's way of saying that a hang-up must not end it.
+    if (kWatched[i] == SIGHUP && old_[i].action.sa_handler == SIG_IGN)
+      ::sigaction(SIGHUP, &old_[i].action, nullptr);
+  }
+  const itimerval every = {{0, kTick}, {0, kTick}};
+  ::setitimer(ITIMER_REAL, &every, nullptr);
+}
+
+InterruptWatch::~InterruptWatch() {
+  const itimerval never = {{0, 0}, {0, 0}};
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  for (const auto& old : old_)
+    ::sigaction(old.signal, &old.action, nullptr);
+}
+
+Interrupts InterruptWatch::take() {
+  Interrupts seen;
+  seen.tick = noted_tick.exchange(false);
+  seen.signal = noted_signal.exchange(0);
+  seen.interrupt = seen.signal == SIGINT || seen.signal == SIGQUIT;
+  seen.terminate = seen.signal == SIGTERM || seen.signal == SIGHUP;
+  return seen;
+}
+
+} // namespace sonictrace

@@ -1,0 +1,397 @@
+#include "session/space_modules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <unordered_set>
+
+#include "sonictrace/base/clock.hpp"
+
+namespace sonictrace {
+namespace {
+
+std::string base_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+AddressRange range_in(const elf::Image& image, LoadBias bias) {
+  std::uint64_t begin = ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  for (const auto& segment : image.segments()) {
+    begin = std::min(begin, segment.begin.value());
+    end = std::max(end, segment.begin.value() + segment.memory_size);
+  }
+  constexpr std::uint64_t kPage = 4096;
+  begin = begin <= end ? begin & ~(kPage - 1) : end;
+  end = (end + kPage - 1) & ~(kPage - 1);
+  const auto range =
+      AddressRange::make(bias.to_tracee(ElfAddress(begin)), bias.to_tracee(ElfAddress(end)));
+  return range ? *range : *AddressRange::make(TraceeAddress(), TraceeAddress());
+}
+
+/// Modules that the C library loads for itself: name services, character sets, the unwinder.
+bool is_of_the_c_library(const ProbeModule& module) {
+  return module.soname.starts_with("libnss_") || module.soname == "libgcc_s.so.1" ||
+         module.path.find("/gconv/") != std::string::npos;
+}
+
+} // namespace
+
+Result<std::unique_ptr<SpaceModules>> SpaceModules::open(ProbeContext& context,
+                                                         std::shared_ptr<AddressSpace> space) {
+  std::unique_ptr<SpaceModules> modules(new SpaceModules(context, std::move(space)));
+  const pid_t pid = modules->space_->pid();
+  auto auxiliary = read_auxiliary_vector(pid);
+  if (!auxiliary) return std::move(auxiliary).error();
+  modules->auxiliary_ = *auxiliary;
+
+  const auto exe = fmt::format("/proc/{}/exe", pid);
+  std::error_code ignored;
+  modules->program_path_ = std::filesystem::read_symlink(exe, ignored).string();
+  auto file = UniqueFd::open(exe.c_str(), O_RDONLY);
+  if (!file) return std::move(file).error();
+  auto program = context.images.get(*file, modules->program_path_);
+  if (!program) return std::move(program).error();
+  modules->program_ = *program;
+  if ((*program)->image().machine() != Machine::X86_64)
+    return Error::saying(fmt::format("{}: not an x86-64 program; this version traces no other",
+                                     modules->program_path_));
+
+  if (auxiliary->linker_base != TraceeAddress()) {
+    const auto mapping = modules->space_->mapping_at(auxiliary->linker_base);
+    if (mapping) {
+      auto linker_file = open_mapped_file(pid, *mapping);
+      if (linker_file) {
+        auto image = context.images.get(*linker_file, mapping->path);
+        if (image) modules->linker_image_ = *image;
+      }
+    }
+  }
+  // The linker's entry point has run before any probe is there; a static program's own once it is
+  // past its first breakpoint, which stands at that very place.
+  const LoadBias linker_bias(auxiliary->linker_base, ElfAddress(0));
+  context.engine.set_step_area(
+      modules->space_, modules->linker_image_
+                           ? linker_bias.to_tracee(modules->linker_image_->image().entry())
+                           : auxiliary->entry);
+  const bool dynamic = modules->linker_image_ != nullptr || (*program)->image().dynamic();
+  if (dynamic)
+    modules->linker_ = DynamicLinker::find(
+        *auxiliary, (*program)->image(),
+        modules->linker_image_ ? &modules->linker_image_->image() : nullptr);
+  return modules;
+}
+
+std::unique_ptr<SpaceModules> SpaceModules::copy_for(std::shared_ptr<AddressSpace> child) const {
+  std::unique_ptr<SpaceModules> copy(new SpaceModules(context_, std::move(child)));
+  copy->auxiliary_ = auxiliary_;
+  copy->program_ = program_;
+  copy->program_path_ = program_path_;
+  copy->linker_image_ = linker_image_;
+  copy->linker_ = linker_;
+  copy->loaded_ = loaded_;
+  for (const auto& module : modules_.all())
+    copy->modules_.add(*module);
+  copy->pending_ = pending_;
+  copy->next_id_ = next_id_;
+  copy->batch_ = batch_;
+  copy->has_modules_ = has_modules_;
+  copy->linker_is_marked_ = linker_is_marked_;
+  return copy;
+}
+
+void SpaceModules::watch() {
+  std::vector<MarkSite> marks;
+  if (!linker_is_marked_ && linker_ && linker_->rendezvous()) {
+    marks.push_back({*linker_->rendezvous(), Mark::Linker});
+    linker_is_marked_ = true;
+  }
+  // A static program has no list that changes; and a linker without the symbol tells its place only
+  // once the program runs.
+  if (!has_modules_ && !linker_is_marked_ && auxiliary_.entry != TraceeAddress())
+    marks.push_back({auxiliary_.entry, Mark::Start});
+  if (!marks.empty())
+    (void)context_.engine.install(space_, {}, marks);
+}
+
+void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching) {
+  auto listed = linker_ ? linker_->modules(space_->memory())
+                        : Result<std::optional<std::vector<LinkedModule>>>(
+                              std::optional<std::vector<LinkedModule>>());
+  if (!listed) {
+    context_.complaints.push_back(fmt::format("the module list of process {} can't be read: {}",
+                                              space_->pid(), listed.error().message()));
+    return;
+  }
+  watch(); // the linker's place may have become known
+  if (!*listed) {
+    // No list: being changed, or not made yet, or never made: a static program.
+    const bool never = !linker_ || !linker_->rendezvous();
+    if (!has_modules_ && never && linker_image_ == nullptr) add_program_alone();
+    else return;
+  }
+
+  std::vector<std::uint32_t> fresh;
+  const bool first = !has_modules_;
+  if (*listed) {
+    drop_gone(**listed);
+    bool by_program = false;
+    for (const auto& linked : **listed) {
+      const bool known = std::any_of(loaded_.begin(), loaded_.end(), [&](const Loaded& loaded) {
+        return loaded.linked.is_same_as(linked);
+      });
+      if (known) continue;
+      auto module = open_module(linked);
+      if (!module) continue;
+      if (fresh.empty() && !first) {
+        ++batch_;
+        by_program = is_loaded_by_program(stopped_in_linker);
+      }
+      module->batch = batch_;
+      module->is_default = module->is_main || by_program;
+      loaded_.push_back({linked, module->id, range_in(module->parsed->image(), module->bias)});
+      fresh.push_back(module->id);
+      (void)context_.book.id_of(*module);
+      modules_.add(*std::move(module));
+    }
+    has_modules_ = true;
+    if (first && attaching) sort_out_attached(fresh);
+  } else {
+    fresh.push_back(0);
+  }
+  probe(fresh);
+}
+
+void SpaceModules::add_program_alone() {
+  ProbeModule module;
+  module.id = next_id_++;
+  module.is_main = true;
+  module.is_default = true;
+  module.path = program_path_;
+  module.soname = base_name(program_path_);
+  module.bias = LoadBias(auxiliary_.entry, program_->image().entry());
+  module.parsed = program_;
+  LinkedModule linked;
+  linked.is_main = true;
+  linked.bias = module.bias;
+  loaded_.push_back({linked, module.id, range_in(program_->image(), module.bias)});
+  (void)context_.book.id_of(module);
+  modules_.add(std::move(module));
+  has_modules_ = true;
+}
+
+std::optional<ProbeModule> SpaceModules::open_module(const LinkedModule& linked) {
+  ProbeModule module;
+  module.bias = linked.bias;
+  module.name_space = linked.name_space;
+  module.is_main = linked.is_main;
+  const auto mapping = space_->mapping_at(linked.dynamic);
+  if (!mapping || mapping->path == "[vdso]" || mapping->inode == 0) {
+    if (!linked.is_main) return std::nullopt;
+    module.path = program_path_;
+    module.parsed = program_;
+  } else {
+    auto file = open_mapped_file(space_->pid(), *mapping);
+    auto parsed = file ? context_.images.get(*file, mapping->path)
+                       : Result<std::shared_ptr<ParsedImage>>(std::move(file).error());
+    if (!parsed) {
+      context_.complaints.push_back(fmt::format("{}: calls into and out of it are not traced: {}",
+                                                linked.name, parsed.error().message()));
+      return std::nullopt;
+    }
+    module.path = mapping->path;
+    module.parsed = *parsed;
+  }
+  const auto soname = module.parsed->image().soname();
+  module.soname = soname.empty() ? base_name(module.path) : std::string(soname);
+  module.id = next_id_++;
+  return module;
+}
+
+void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
+  std::erase_if(loaded_, [&](const Loaded& loaded) {
+    const bool stays = std::any_of(now.begin(), now.end(), [&](const LinkedModule& linked) {
+      return linked.is_same_as(loaded.linked);
+    });
+    if (stays) return false;
+    context_.engine.module_gone(*space_, loaded.range);
+    modules_.remove(loaded.id);
+    std::erase_if(pending_, [&](const Pending& pending) {
+      return loaded.range.contains(pending.probe.at) || loaded.range.contains(pending.probe.slot);
+    });
+    context_.unwinder.forget();
+    return true;
+  });
+}
+
+/// dlopen and dlmopen are how a program loads modules; the C library's own loads do not come through
+/// them.
+bool SpaceModules::is_loaded_by_program(std::optional<pid_t> stopped_in_linker) {
+  if (!stopped_in_linker) return true;
+  constexpr std::size_t kDeep = 64;
+  context_.unwinder.forget();
+  for (const auto address : context_.unwinder.frames(*stopped_in_linker, kDeep)) {
+    const ProbeModule* module = module_at(address);
+    if (module == nullptr) continue;
+    // A return address may lie behind the function's last instruction.
+    const auto* function = module->parsed->image().function_at(module->bias.to_elf(address + -1));
+    if (function == nullptr) continue;
+    if (function->name == "dlopen" || function->name == "dlmopen") return true;
+    if (function->name.starts_with("__libc_dlopen") || function->name == "__nss_module_load")
+      return false;
+  }
+  return false;
+}
+
+/// At an attach nobody knows any more who loaded what: what the program needs, directly or through
+/// others, was there from the start; the rest came by dlopen, but for the C library's own.
+void SpaceModules::sort_out_attached(const std::vector<std::uint32_t>& fresh) {
+  std::unordered_set<std::string_view> needed;
+  std::vector<const ProbeModule*> open;
+  for (const auto id : fresh)
+    if (const auto* module = modules_.find(id); module->is_main) open.push_back(module);
+  while (!open.empty()) {
+    const ProbeModule* module = open.back();
+    open.pop_back();
+    for (const auto name : module->parsed->image().needed()) {
+      if (!needed.insert(name).second) continue;
+      for (const auto& other : modules_.all())
+        if (other->soname == name) open.push_back(other.get());
+    }
+  }
+  ++batch_;
+  for (const auto& module : modules_.all()) {
+    if (module->is_main || needed.contains(module->soname)) continue;
+    module->batch = batch_;
+    module->is_default = !is_of_the_c_library(*module);
+  }
+  modules_.forget_searches();
+}
+
+std::vector<MarkSite> SpaceModules::marks_in(const ProbeModule& module) const {
+  struct Named {
+    const char* name;
+    Mark mark;
+  };
+  constexpr std::array kNamed = {
+      Named{"__cxa_begin_catch", Mark::Catch},
+      Named{"_Unwind_RaiseException", Mark::Unwinding},
+      Named{"_Unwind_ForcedUnwind", Mark::Unwinding},
+      Named{"longjmp", Mark::LongJump},
+      Named{"siglongjmp", Mark::LongJump},
+      Named{"_longjmp", Mark::LongJump},
+      Named{"__longjmp_chk", Mark::LongJump},
+      Named{"sigaction", Mark::SetAction},
+      Named{"signal", Mark::SetAction},
+      Named{"bsd_signal", Mark::SetAction},
+      Named{"sysv_signal", Mark::SetAction},
+      Named{"__sysv_signal", Mark::SetAction},
+      Named{"sigset", Mark::SetAction},
+      Named{"sigprocmask", Mark::SetMask},
+      Named{"pthread_sigmask", Mark::SetMask},
+  };
+  std::vector<MarkSite> marks;
+  for (const auto& [name, mark] : kNamed) {
+    const auto* symbol = module.parsed->image().find_export(name, {});
+    if (symbol == nullptr || symbol->type != elf::SymbolType::Function) continue;
+    marks.push_back({module.bias.to_tracee(symbol->value), mark});
+  }
+  return marks;
+}
+
+void SpaceModules::probe(const std::vector<std::uint32_t>& fresh) {
+  const Plan plan = context_.planner.plan(modules_, fresh);
+  const auto sites = sites_of(plan);
+  std::vector<MarkSite> marks;
+  for (const auto id : fresh)
+    if (const auto* module = modules_.find(id)) {
+      const auto more = marks_in(*module);
+      marks.insert(marks.end(), more.begin(), more.end());
+    }
+  context_.reports.insert(context_.reports.end(), plan.modules.begin(), plan.modules.end());
+  const auto refused = context_.engine.install(space_, sites, marks);
+  context_.probes += sites.size() - std::min(sites.size(), refused.size());
+  for (const auto& line : refused)
+    context_.complaints.push_back("not traced: " + line);
+}
+
+std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
+  std::vector<FunctionId> ids;
+  for (const auto& planned : plan.functions) {
+    FunctionDefinition definition;
+    definition.mangled = planned.mangled;
+    definition.entry = planned.entry;
+    if (planned.caller) definition.caller = context_.book.id_of(*modules_.find(*planned.caller));
+    if (planned.implemented_by) {
+      const ProbeModule& module = *modules_.find(*planned.implemented_by);
+      definition.implemented_by = context_.book.id_of(module);
+      definition.entry_in_main = planned.entry && module.is_main;
+    }
+    ids.push_back(context_.recorder.functions().intern(std::move(definition)));
+  }
+  for (const auto& probe : plan.probes)
+    if (probe.through_slot) pending_.push_back({probe, ids[probe.function]});
+
+  std::vector<SiteProbe> sites;
+  for (const auto& probe : plan.probes) {
+    if (probe.through_slot) continue;
+    sites.push_back({probe.kind, probe.at, probe.size, ids[probe.function],
+                     probe.only_from ? range_of(*probe.only_from) : std::nullopt});
+  }
+  std::erase_if(pending_, [&](const Pending& pending) {
+    const auto& name = context_.recorder.functions().at(pending.function).definition.mangled;
+    const auto at = implementation_of(pending.probe, name);
+    if (!at) return false;
+    sites.push_back({ProbeKind::Entry, *at, 0, pending.function,
+                     pending.probe.only_from ? range_of(*pending.probe.only_from) : std::nullopt});
+    return true;
+  });
+  return sites;
+}
+
+/// Where an IFUNC's resolver has sent its callers: what a slot of any module holds that is bound to
+/// it.
+std::optional<TraceeAddress>
+SpaceModules::implementation_of(const PlannedProbe& probe, std::string_view name) const {
+  const auto holds_code = [&](TraceeAddress slot) -> std::optional<TraceeAddress> {
+    const auto word = space_->memory().read_word(slot);
+    if (!word || *word == 0) return std::nullopt;
+    const TraceeAddress target(*word);
+    const ProbeModule* resolver_module = module_at(probe.at);
+    // Not yet bound: it points into its own module's PLT, or is the file's unrelocated word.
+    if (module_at(target) != resolver_module || target == probe.at) return std::nullopt;
+    return target;
+  };
+  if (probe.slot != TraceeAddress()) return holds_code(probe.slot);
+  for (const auto& module : modules_.all()) {
+    const auto& calls = module->parsed->calls();
+    if (!calls) continue;
+    for (const auto& import : calls->imports) {
+      if (import.binding == elf::SlotBinding::Irelative) {
+        if (module->bias.to_tracee(import.defined_at) != probe.at) continue;
+      } else {
+        if (import.name != name) continue;
+        const auto found = modules_.resolve(*module, import.name, import.version);
+        if (found.symbol == nullptr || found.address() != probe.at) continue;
+      }
+      if (const auto target = holds_code(module->bias.to_tracee(import.slot))) return target;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<AddressRange> SpaceModules::range_of(std::uint32_t id) const {
+  for (const auto& loaded : loaded_)
+    if (loaded.id == id) return loaded.range;
+  return std::nullopt;
+}
+
+const ProbeModule* SpaceModules::module_at(TraceeAddress address) const {
+  for (const auto& loaded : loaded_)
+    if (loaded.range.contains(address)) return modules_.find(loaded.id);
+  return nullptr;
+}
+
+} // namespace sonictrace

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/module_book.hpp"
+#include "sonictrace/engine/engine.hpp"
+#include "sonictrace/probe/image_cache.hpp"
+#include "sonictrace/probe/module_list.hpp"
+#include "sonictrace/probe/planner.hpp"
+#include "sonictrace/process/linker.hpp"
+#include "sonictrace/process/unwinder.hpp"
+
+namespace sonictrace {
+
+/// What all address spaces of a session need to find and place probes.
+struct ProbeContext {
+  SelectorSet& selectors;
+  ProbePlanner planner;
+  ImageCache images;
+  Recorder& recorder;
+  ModuleBook book;
+  Engine& engine;
+  Unwinder unwinder;
+  std::vector<std::string> complaints; ///< what could not be done, a line each
+  std::vector<ModulePlan> reports;     ///< what was decided for each module
+  std::uint64_t probes = 0;            ///< put in so far
+};
+
+/// The modules of one address space: follows the dynamic linker's list, and has the engine watch
+/// what the selectors choose in each new module.
+class SpaceModules {
+public:
+  /// Of a process that has just run exec, or is being attached to. Fails where its program cannot be
+  /// read, or is none that can be traced.
+  static Result<std::unique_ptr<SpaceModules>> open(ProbeContext& context,
+                                                    std::shared_ptr<AddressSpace> space);
+  /// For a fork child, whose memory is a copy.
+  std::unique_ptr<SpaceModules> copy_for(std::shared_ptr<AddressSpace> child) const;
+
+  const std::shared_ptr<AddressSpace>& space() const { return space_; }
+  /// No dynamic linker takes part.
+  bool is_static() const {
+    return linker_image_ == nullptr && (!linker_ || !linker_->rendezvous());
+  }
+  const ModuleList& modules() const { return modules_; }
+
+  /// Marks the places where the list of modules changes.
+  void watch();
+  /// Brings the list up to date and probes what is new. `stopped_in_linker`: the thread that changes
+  /// it, if one is stopped there. `attaching`: modules that are there already may have come by dlopen.
+  void update(std::optional<pid_t> stopped_in_linker, bool attaching);
+
+  /// The module that holds an address, or null.
+  const ProbeModule* module_at(TraceeAddress address) const;
+
+private:
+  SpaceModules(ProbeContext& context, std::shared_ptr<AddressSpace> space)
+      : context_(context), space_(std::move(space)) {}
+
+  struct Loaded {
+    LinkedModule linked;
+    std::uint32_t id;
+    AddressRange range; ///< of all its segments
+  };
+  /// An IFUNC's probe, whose place is known only once its slot is bound.
+  struct Pending {
+    PlannedProbe probe;
+    FunctionId function;
+  };
+
+  std::optional<ProbeModule> open_module(const LinkedModule& linked);
+  void add_program_alone();
+  void drop_gone(const std::vector<LinkedModule>& now);
+  bool is_loaded_by_program(std::optional<pid_t> stopped_in_linker);
+  void sort_out_attached(const std::vector<std::uint32_t>& fresh);
+  void probe(const std::vector<std::uint32_t>& fresh);
+  std::vector<MarkSite> marks_in(const ProbeModule& module) const;
+  std::vector<SiteProbe> sites_of(const Plan& plan);
+  std::optional<TraceeAddress> implementation_of(const PlannedProbe& probe,
+                                                 std::string_view name) const;
+  std::optional<AddressRange> range_of(std::uint32_t id) const;
+
+  ProbeContext& context_;
+  std::shared_ptr<AddressSpace> space_;
+  AuxiliaryVector auxiliary_;
+  std::shared_ptr<ParsedImage> program_;
+  std::string program_path_;
+  std::shared_ptr<ParsedImage> linker_image_;
+  std::optional<DynamicLinker> linker_;
+  std::vector<Loaded> loaded_;
+  ModuleList modules_;
+  std::vector<Pending> pending_;
+  std::uint32_t next_id_ = 0;
+  std::uint32_t batch_ = 0;
+  bool has_modules_ = false;      ///< the first list has been seen
+  bool linker_is_marked_ = false;
+};
+
+} // namespace sonictrace

@@ -1,0 +1,189 @@
+#include "session/tracer.hpp"
+
+#include <fmt/format.h>
+#include <sys/ptrace.h>
+
+#include <deque>
+
+#include "sonictrace/base/check.hpp"
+#include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/attach.hpp"
+#include "sonictrace/process/syscall_restart.hpp"
+
+namespace sonictrace {
+
+Tracer::Tracer(const SessionOptions& options, ProbeContext& context, Sink& sink)
+    : options_(options), context_(context), sink_(sink), begin_ns_(monotonic_ns()) {}
+
+void Tracer::add_launched(pid_t pid) {
+  command_ = pid;
+  if (first_pid_ == 0) first_pid_ = pid;
+  auto process = std::make_shared<TracedProcess>();
+  process->pid = pid;
+  tracees_.add(pid, std::move(process));
+  // All else at its PTRACE_EVENT_EXEC, which is its first stop.
+}
+
+Result<void> Tracer::add_attached(pid_t pid) {
+  auto threads = attach(pid);
+  if (!threads) return std::move(threads).error();
+  if (first_pid_ == 0) first_pid_ = pid;
+  auto process = std::make_shared<TracedProcess>();
+  process->pid = pid;
+  auto space = AddressSpace::open(pid);
+  if (space) process->space = *space;
+  auto modules = space ? SpaceModules::open(context_, *space)
+                       : Result<std::unique_ptr<SpaceModules>>(std::move(space).error());
+  const std::string why = modules ? std::string() : modules.error().message();
+  if (modules) process->modules = *std::move(modules);
+  else process->silent = true;
+  for (const pid_t tid : *threads) {
+    tracees_.add(tid, process);
+    if (process->space) context_.engine.thread_started(tid, std::nullopt, process->space, process->silent);
+    if (!process->silent)
+      context_.recorder.define(ThreadStarted{pid, tid, realtime_ns(), tid == first_pid_});
+  }
+  if (!process->modules) {
+    process->to_be_left = true;
+    while (process->threads > 0) {
+      auto outcome = StoppedTracee::wait(tracees_.tids_of(*process).front());
+      if (!outcome) break;
+      dispatch(*std::move(outcome));
+    }
+    return Error::saying(fmt::format("can't trace process {}: {}", pid, why));
+  }
+  return {};
+}
+
+std::string Tracer::run(InterruptWatch& interrupts) {
+  std::deque<StoppedTracee::Outcome> queue;
+  while (!tracees_.empty()) {
+    auto next = StoppedTracee::wait_any();
+    if (next) {
+      queue.push_back(*std::move(next));
+      // Everything that has happened meanwhile, before anything is answered: no thread starves.
+      while (!tracees_.is_single()) {
+        auto more = StoppedTracee::poll(-1);
+        if (!more || !*more) break;
+        queue.push_back(**std::move(more));
+      }
+    } else if (!next.error().is(std::errc::interrupted)) {
+      break; // no child is left (ECHILD): the last tracee was reaped by an exec of another thread
+    }
+    while (!queue.empty()) {
+      auto outcome = std::move(queue.front());
+      queue.pop_front();
+      dispatch(std::move(outcome));
+    }
+    handle_interrupts(interrupts.take());
+  }
+  context_.recorder.flush();
+  return reason_;
+}
+
+void Tracer::dispatch(StoppedTracee::Outcome outcome) {
+  if (auto* exit = std::get_if<Exit>(&outcome)) return handle_exit(*exit);
+  auto tracee = std::get<StoppedTracee>(std::move(outcome));
+  TraceeThread* thread = tracees_.find(tracee.tid());
+  if (thread == nullptr) { // born, but the event that says of whom is still to come
+    const pid_t tid = tracee.tid();
+    unclaimed_.insert_or_assign(tid, std::move(tracee));
+    return;
+  }
+  handle_stop(std::move(tracee), *thread);
+}
+
+void Tracer::handle_stop(StoppedTracee tracee, TraceeThread& thread) {
+  if (leaving_ || thread.process->to_be_left) return leave(std::move(tracee), thread);
+  core_.saw_stop(tracee.tid());
+  auto handled = context_.engine.handle(std::move(tracee));
+  if (std::holds_alternative<Resumed>(handled)) {
+    check_size_limits();
+    return;
+  }
+  if (auto* gone = std::get_if<Gone>(&handled)) return handle_exit(gone->exit);
+  if (auto* marked = std::get_if<Marked>(&handled))
+    return handle_mark(std::move(*marked), thread);
+  handle_own_stop(std::move(std::get<NotOurs>(handled).tracee), thread);
+}
+
+void Tracer::handle_mark(Marked marked, TraceeThread& thread) {
+  const pid_t tid = marked.tracee.tid();
+  if (thread.process->modules) thread.process->modules->update(tid, false);
+  (void)std::move(marked.tracee).resume();
+}
+
+void Tracer::handle_own_stop(StoppedTracee tracee, TraceeThread& thread) {
+  switch (tracee.stop().kind) {
+    case StopKind::SignalDelivery: return deliver_signal(std::move(tracee), thread);
+    case StopKind::Group:
+      begin_thread(thread); // attached to a process that was stopped already
+      (void)std::move(tracee).listen();
+      return;
+    case StopKind::PtraceEvent: return handle_event(std::move(tracee), thread);
+    case StopKind::Syscall: // not asked for
+    case StopKind::Exited:
+    case StopKind::Killed: (void)std::move(tracee).resume(); return;
+  }
+}
+
+void Tracer::deliver_signal(StoppedTracee tracee, TraceeThread& thread) {
+  const int signal = tracee.stop().detail;
+  const pid_t tid = tracee.tid();
+  auto registers = tracee.registers();
+  if (!thread.process->silent && registers)
+    context_.recorder.define(
+        SignalDelivered{tid, to_realtime(tracee.seen_ns()), signal, registers->pc().value()});
+  // A signal that the program ignores would not have woken it, had nobody traced it: the kernel
+  // queues ignored signals of tracees only (kernel/signal.c, sig_ignored).
+  if (registers) {
+    auto restarted = *registers;
+    if (restart_interrupted_call(restarted) && is_ignored(tid, signal))
+      (void)tracee.set_registers(restarted);
+  }
+  (void)std::move(tracee).resume(signal);
+}
+
+/// The end of a stop that we asked for, or of a thread's first one.
+void Tracer::resume_interrupted(StoppedTracee tracee) {
+  if (auto registers = tracee.registers())
+    if (restart_interrupted_call(*registers)) (void)tracee.set_registers(*registers);
+  (void)std::move(tracee).resume();
+}
+
+void Tracer::handle_interrupts(const Interrupts& seen) {
+  if (seen.interrupt && command_ == 0 && !leaving_) leave_all("interrupted");
+  if (seen.terminate) {
+    if (command_ != 0 && !command_end_) ::kill(command_, seen.signal);
+    if (command_ == 0 && !leaving_) leave_all("terminated");
+  }
+  if (!seen.tick) return;
+  context_.recorder.flush();
+  sink_.tick(realtime_ns());
+  check_limits();
+  adopt_unclaimed();
+}
+
+/// At each stop, so that no more is recorded than was asked for.
+void Tracer::check_size_limits() {
+  constexpr std::uint64_t kOften = 64; ///< records between two looks at the log's size
+  if (options_.max_calls && context_.recorder.calls() >= *options_.max_calls)
+    return leave_all(fmt::format("--max-calls={} reached", *options_.max_calls));
+  if (!options_.max_log_size || ++stops_since_look_ < kOften) return;
+  stops_since_look_ = 0;
+  context_.recorder.flush();
+  if (sink_.bytes_written() >= *options_.max_log_size)
+    leave_all(fmt::format("--max-log-size={} reached", *options_.max_log_size));
+}
+
+void Tracer::check_limits() {
+  if (leaving_) return;
+  if (!sink_.is_healthy()) return leave_all("the log can't be written");
+  if (options_.duration) {
+    const auto limit = static_cast<std::uint64_t>(options_.duration->count());
+    if (monotonic_ns() - begin_ns_ >= limit)
+      return leave_all(fmt::format("--duration={}s is over", static_cast<double>(limit) / 1e9));
+  }
+}
+
+} // namespace sonictrace

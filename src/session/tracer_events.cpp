@@ -1,0 +1,224 @@
+// Births, exec and deaths of tracees.
+
+#include <fmt/format.h>
+#include <linux/kcmp.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "session/tracer.hpp"
+#include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/proc_files.hpp"
+
+namespace sonictrace {
+namespace {
+
+/// Whether two processes have one address space; `guess` where the kernel can't tell
+/// (CONFIG_KCMP).
+bool share_memory(pid_t a, pid_t b, bool guess) {
+  const long order = ::syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+  return order < 0 ? guess : order == 0;
+}
+
+} // namespace
+
+void Tracer::handle_event(StoppedTracee tracee, TraceeThread& thread) {
+  switch (tracee.stop().detail) {
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+      handle_birth(tracee, thread);
+      (void)std::move(tracee).resume();
+      return;
+    case PTRACE_EVENT_EXEC: return handle_exec(std::move(tracee), thread);
+    case PTRACE_EVENT_STOP:
+      begin_thread(thread);
+      return resume_interrupted(std::move(tracee));
+    default: (void)std::move(tracee).resume(); return;
+  }
+}
+
+/// The first stop of a thread. Of the first one of an attached process: probes go in now.
+void Tracer::begin_thread(TraceeThread& thread) {
+  if (thread.started) return;
+  thread.started = true;
+  const auto& modules = thread.process->modules;
+  if (!modules || !modules->modules().all().empty()) return;
+  modules->watch();
+  modules->update(std::nullopt, true);
+}
+
+void Tracer::handle_birth(const StoppedTracee& tracee, TraceeThread& parent) {
+  const auto message = tracee.event_message();
+  if (!message) return; // killed meanwhile; the child shows up by its own stop
+  const auto child = static_cast<pid_t>(*message);
+  const auto status = read_task_status(child);
+  if (!status) {
+    if (const auto stop = unclaimed_.find(child); stop != unclaimed_.end()) {
+      (void)std::move(stop->second).resume();
+      unclaimed_.erase(stop);
+    }
+    return; // ended already
+  }
+  const auto process = parent.process; // by value: the table may move
+  if (status->process == process->pid) {
+    add_thread(child, tracee.tid(), process);
+  } else {
+    const bool guess = tracee.stop().detail == PTRACE_EVENT_VFORK;
+    add_child(tracee.tid(), child, process, share_memory(process->pid, child, guess));
+  }
+  claim(child);
+}
+
+void Tracer::add_thread(pid_t tid, std::optional<pid_t> parent,
+                        const std::shared_ptr<TracedProcess>& process) {
+  tracees_.add(tid, process);
+  if (process->space) context_.engine.thread_started(tid, parent, process->space, process->silent);
+  if (!process->silent)
+    context_.recorder.define(ThreadStarted{process->pid, tid, realtime_ns(), false});
+}
+
+void Tracer::add_child(pid_t parent_tid, pid_t child,
+                       const std::shared_ptr<TracedProcess>& parent, bool shares_memory) {
+  auto process = std::make_shared<TracedProcess>();
+  process->pid = child;
+  const bool followed = options_.follow_children && !parent->silent;
+  process->silent = !followed;
+  if (shares_memory) {
+    process->space = parent->space;
+    process->modules = parent->modules;
+  } else {
+    if (auto space = AddressSpace::open(child)) process->space = *space;
+    if (process->space && parent->modules && followed)
+      process->modules = parent->modules->copy_for(process->space);
+    process->to_be_left = !followed;
+  }
+  tracees_.add(child, process);
+  if (followed) context_.recorder.define(ThreadStarted{child, child, realtime_ns(), false});
+  if (process->space && parent->space)
+    context_.engine.child_born(parent_tid, child, process->space, process->silent);
+  // Its memory is a copy of one with probes in it; it has not run yet.
+  if (process->to_be_left && process->space) context_.engine.remove(*process->space);
+}
+
+/// Answers the first stop of a thread that has just been entered into the table.
+void Tracer::claim(pid_t tid) {
+  const auto stop = unclaimed_.find(tid);
+  if (stop == unclaimed_.end()) return;
+  auto tracee = std::move(stop->second);
+  unclaimed_.erase(stop);
+  if (TraceeThread* thread = tracees_.find(tid)) handle_stop(std::move(tracee), *thread);
+  else (void)std::move(tracee).resume();
+}
+
+/// A child whose parent was killed before it could tell of it.
+void Tracer::adopt_unclaimed() {
+  constexpr std::uint64_t kPatience = 500'000'000;
+  std::vector<pid_t> late;
+  for (const auto& [tid, tracee] : unclaimed_)
+    if (monotonic_ns() - tracee.seen_ns() > kPatience) late.push_back(tid);
+  for (const pid_t tid : late) {
+    const auto status = read_task_status(tid);
+    TraceeThread* relative = nullptr;
+    if (status) relative = tracees_.find(status->process);
+    if (relative != nullptr) add_thread(tid, std::nullopt, relative->process);
+    if (relative == nullptr) {
+      auto tracee = std::move(unclaimed_.at(tid));
+      unclaimed_.erase(tid);
+      (void)std::move(tracee).detach();
+      continue;
+    }
+    claim(tid);
+  }
+}
+
+void Tracer::handle_exec(StoppedTracee tracee, TraceeThread& thread) {
+  const auto process = thread.process;
+  const pid_t pid = process->pid;
+  const auto former = tracee.event_message();
+  const bool is_launch = pid == command_ && !process->space;
+  // All threads but this one are gone, without an exit of their own; one that was not the leader
+  // runs on under the leader's tid (ptrace(2), "execve(2) under ptrace").
+  for (const pid_t tid : tracees_.tids_of(*process))
+    if (tid != pid) forget(tid);
+  (void)former;
+
+  const bool followed = !process->silent;
+  auto successor = std::make_shared<TracedProcess>();
+  successor->pid = pid;
+  successor->silent = process->silent;
+  tracees_.remove(pid);
+  context_.engine.thread_gone(pid);
+  auto& entered = tracees_.add(pid, successor);
+  entered.started = true;
+  if (!followed) { // nothing of ours is in its new memory
+    successor->to_be_left = true;
+    return leave(std::move(tracee), entered);
+  }
+
+  const auto now = to_realtime(tracee.seen_ns());
+  if (is_launch) {
+    context_.recorder.define(ThreadStarted{pid, pid, now, is_first(pid)});
+  } else {
+    const auto registers = tracee.registers();
+    context_.recorder.define(
+        ProgramReplaced{pid, now, registers ? registers->pc().value() : 0});
+  }
+  begin_program(successor);
+  (void)std::move(tracee).resume();
+}
+
+void Tracer::begin_program(const std::shared_ptr<TracedProcess>& process) {
+  auto space = AddressSpace::open(process->pid);
+  if (!space) return;
+  process->space = *space;
+  context_.engine.program_replaced(process->pid, process->space);
+  auto modules = SpaceModules::open(context_, process->space);
+  if (!modules) {
+    context_.complaints.push_back(
+        fmt::format("process {} is not traced: {}", process->pid, modules.error().message()));
+    return;
+  }
+  process->modules = *std::move(modules);
+  if (process->modules->is_static()) saw_static_program_ = true;
+  process->modules->watch();
+}
+
+void Tracer::handle_exit(const Exit& exit) {
+  if (exit.tid == command_) command_end_ = exit.stop;
+  if (const auto stop = unclaimed_.find(exit.tid); stop != unclaimed_.end()) {
+    (void)std::move(stop->second).resume(); // it is gone: this only ends the token
+    unclaimed_.erase(stop);
+  }
+  TraceeThread* thread = tracees_.find(exit.tid);
+  if (thread == nullptr) return;
+  const auto process = thread->process;
+  const bool last = process->threads == 1;
+  if (!process->silent && process->space)
+    context_.recorder.define(ThreadEnded{exit.tid, to_realtime(exit.seen_ns), exit.stop.detail,
+                                         exit.stop.kind == StopKind::Killed, last});
+  forget(exit.tid);
+}
+
+void Tracer::see_binding(const AddressSpace& space, FunctionId function, TraceeAddress target) {
+  for (const pid_t tid : tracees_.tids()) {
+    const auto& process = *tracees_.find(tid)->process;
+    if (process.space.get() != &space || !process.modules) continue;
+    const ProbeModule* module = process.modules->module_at(target);
+    if (module == nullptr) return;
+    auto& definition = context_.recorder.functions().at(function).definition;
+    const ModuleId id = context_.book.id_of(*module);
+    // In the caller itself: the stub of a slot that is not bound yet.
+    if (id == definition.implemented_by || id == definition.caller) return;
+    definition.implemented_by = id;
+    context_.recorder.define(FunctionRebound{function, id});
+    return;
+  }
+}
+
+void Tracer::forget(pid_t tid) {
+  context_.engine.thread_gone(tid);
+  tracees_.remove(tid);
+}
+
+} // namespace sonictrace

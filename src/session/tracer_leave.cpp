@@ -1,0 +1,94 @@
+// The end of tracing, with tracees alive.
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "session/tracer.hpp"
+#include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/syscall_restart.hpp"
+
+namespace sonictrace {
+
+void Tracer::leave_all(std::string reason) {
+  if (leaving_) return;
+  leaving_ = true;
+  reason_ = std::move(reason);
+  std::set<const AddressSpace*> spaces;
+  for (const pid_t tid : tracees_.tids()) {
+    const auto& process = *tracees_.find(tid)->process;
+    if (process.space && spaces.insert(process.space.get()).second)
+      context_.engine.remove(*process.space);
+  }
+  // Each is let go at its next stop, whichever that is.
+  for (const pid_t tid : tracees_.tids())
+    (void)interrupt(tid);
+  for (auto& [tid, tracee] : unclaimed_)
+    (void)std::move(tracee).detach();
+  unclaimed_.clear();
+}
+
+void Tracer::leave_now() {
+  leave_all({});
+  while (!tracees_.empty()) {
+    auto outcome = StoppedTracee::wait(-1);
+    if (!outcome) return;
+    dispatch(*std::move(outcome));
+  }
+}
+
+std::string Tracer::why_nothing() const {
+  if (context_.probes > 0)
+    return fmt::format("{} probes were in place, and none was hit", context_.probes);
+  if (saw_static_program_)
+    return "a static program makes no calls into shared libraries; -x NAME traces its own functions";
+  if (!context_.selectors.uses_default())
+    return "no function matches the selectors; --explain shows what there is";
+  return "the program ended before it made a call, or makes none through its PLT or GOT";
+}
+
+/// Lets one thread go for good.
+void Tracer::leave(StoppedTracee tracee, TraceeThread& thread) {
+  const Stop stop = tracee.stop();
+  if (stop.kind == StopKind::PtraceEvent) {
+    // A child that is born now would stay attached to a tracer that does not expect it any more.
+    const bool birth = stop.detail == PTRACE_EVENT_CLONE || stop.detail == PTRACE_EVENT_FORK ||
+                       stop.detail == PTRACE_EVENT_VFORK;
+    if (birth) handle_birth(tracee, thread);
+  }
+  const auto settled = context_.engine.settle(tracee);
+  if (settled == Settled::NotYet) {
+    (void)std::move(tracee).resume();
+    return;
+  }
+  const pid_t tid = tracee.tid();
+  int signal = 0;
+  if (stop.kind == StopKind::SignalDelivery && settled == Settled::Leave) signal = stop.detail;
+  // In a group-stop the signal has been delivered; detaching with it keeps the process stopped.
+  if (stop.kind == StopKind::Group) signal = stop.detail;
+  if (signal == 0) {
+    if (auto registers = tracee.registers())
+      if (restart_interrupted_call(*registers)) (void)tracee.set_registers(*registers);
+  }
+  (void)std::move(tracee).detach(signal);
+  forget(tid);
+}
+
+void Tracer::abandon() {
+  std::set<const AddressSpace*> spaces;
+  const auto tids = tracees_.tids();
+  for (const pid_t tid : tids) {
+    const auto& process = *tracees_.find(tid)->process;
+    if (process.space && spaces.insert(process.space.get()).second)
+      context_.engine.remove(*process.space);
+  }
+  for (const pid_t tid : tids)
+    release_by_force(tid, [&](std::uint64_t pc) {
+      return context_.engine.place_in_program(tid, TraceeAddress(pc)).value();
+    });
+}
+
+} // namespace sonictrace

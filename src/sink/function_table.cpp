@@ -1,0 +1,113 @@
+#include "sink/function_table.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sonictrace/base/check.hpp"
+#include "sonictrace/decode/quote.hpp"
+
+namespace sonictrace {
+namespace {
+
+/// Function ids are handed out one by one; a larger one is a mistake of ours.
+constexpr FunctionId kMaxFunctions = FunctionId{1} << 26;
+
+std::string sanitized(std::string_view text) {
+  std::string clean;
+  append_sanitized(clean, text);
+  return clean;
+}
+
+} // namespace
+
+FunctionTable::FunctionTable(FunctionNaming naming)
+    : naming_(naming), unknown_{"?", "?", proto::Prototype::unknown()} {}
+
+void FunctionTable::define(const ModuleDefinition& module) {
+  sonames_.insert_or_assign(module.id, sanitized(module.soname));
+}
+
+void FunctionTable::define(const FunctionDefinition& function) {
+  SONICTRACE_CHECK(function.id < kMaxFunctions, "function ids are to be small numbers");
+  if (function.id >= entries_.size()) entries_.resize(function.id + std::size_t{1});
+  Entry& entry = entries_[function.id];
+  if (entry.was_called) return; // an id keeps its meaning
+  entry.definition = function;
+  entry.function.prototype = function.prototype ? function.prototype : proto::Prototype::unknown();
+}
+
+void FunctionTable::rebind(const FunctionRebound& rebound) {
+  if (rebound.id >= entries_.size()) return;
+  Entry& entry = entries_[rebound.id];
+  entry.definition.implemented_by = rebound.implemented_by;
+  if (entry.was_called) name_all(namesakes_[entry.function.name]);
+}
+
+const FunctionTable::Function& FunctionTable::call_first(FunctionId id) {
+  if (id >= entries_.size() || !entries_[id].function.prototype) return unknown_;
+  Entry& entry = entries_[id];
+  entry.was_called = true;
+  entry.function.name = sanitized(demangle(entry.definition.mangled, naming_.demangle));
+  if (entry.function.name.empty()) entry.function.name += '?';
+  order_.push_back(id);
+  auto& namesakes = namesakes_[entry.function.name];
+  namesakes.push_back(id);
+  name_all(namesakes);
+  return entry.function;
+}
+
+void FunctionTable::name_all(const std::vector<FunctionId>& namesakes) {
+  ModuleId first = kNoModule;
+  bool several = false;
+  for (const FunctionId id : namesakes) {
+    const ModuleId module = entries_[id].definition.implemented_by;
+    if (module == kNoModule) continue;
+    // Two mappings of one library (dlmopen) are told apart by nothing that could be written.
+    if (first == kNoModule) first = module;
+    if (soname(module) != soname(first)) several = true;
+  }
+  several = several && naming_.tell_modules_apart;
+  for (const FunctionId id : namesakes) {
+    const FunctionDefinition& definition = entries_[id].definition;
+    Function& function = entries_[id].function;
+    const std::string module = soname(definition.implemented_by);
+    const bool with_module = definition.entry ? !definition.entry_in_main : several;
+    function.shown.clear();
+    if (naming_.show_caller && !definition.entry) {
+      const std::string caller = soname(definition.caller);
+      if (!caller.empty()) function.shown += caller + "->";
+    }
+    function.shown += function.name;
+    if (with_module && !module.empty()) function.shown += "@" + module;
+  }
+}
+
+std::string FunctionTable::soname(ModuleId module) const {
+  const auto found = sonames_.find(module);
+  return found == sonames_.end() ? std::string() : found->second;
+}
+
+std::size_t FunctionTable::called_count() const {
+  std::set<std::pair<std::string_view, ModuleId>> functions;
+  for (const FunctionId id : order_) {
+    const FunctionDefinition& definition = entries_[id].definition;
+    functions.emplace(definition.mangled, definition.implemented_by);
+  }
+  return functions.size();
+}
+
+std::vector<FunctionTable::Place> FunctionTable::called_places() const {
+  std::vector<Place> places;
+  std::set<std::pair<std::string_view, std::string>> seen;
+  for (const FunctionId id : order_) {
+    const Entry& entry = entries_[id];
+    std::string module = soname(entry.definition.implemented_by);
+    if (module.empty()) continue;
+    if (!seen.emplace(entry.function.name, module).second) continue;
+    places.push_back({entry.function.name, std::move(module)});
+  }
+  return places;
+}
+
+} // namespace sonictrace

@@ -1,0 +1,58 @@
+# Fails when an option is in `PROGRAM --help` and not in its manual page, or the other way round.
+#   cmake -D PROGRAM=.../sonictrace -D PAGE=.../sonictrace.1 -P man_pages.cmake
+cmake_minimum_required(VERSION 3.22)
+
+execute_process(COMMAND ${PROGRAM} --help OUTPUT_VARIABLE help RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} --help: exit status ${status}")
+endif()
+
+# In --help an option's line begins with two blanks and a dash: "  -l, --library=LIB   trace ...".
+set(helped)
+string(REPLACE ";" " " help "${help}")
+string(REPLACE "\n" ";" lines "${help}")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^  (-.*)$")
+    # What describes it is two blanks away or on the next line.
+    string(REGEX REPLACE "  .*$" "" names "${CMAKE_MATCH_1}")
+    string(REGEX MATCHALL "(^|, )--?[A-Za-z][-a-z]*" found "${names}")
+    foreach(name IN LISTS found)
+      string(REGEX REPLACE "^, " "" name "${name}")
+      list(APPEND helped ${name})
+    endforeach()
+  endif()
+endforeach()
+
+# In the page it has an .It of its own: ".It Fl l Ar lib , Fl -library Ns = Ns Ar lib", where a
+# comma without another Fl goes on with names: ".It Fl b , -no-signals".
+set(described)
+file(STRINGS ${PAGE} items REGEX "^\\.It Fl ")
+foreach(item IN LISTS items)
+  string(REPLACE ", Fl " "Fl " item "${item}")
+  string(REGEX MATCHALL "(Fl|,) -?[A-Za-z][-a-z]*" found "${item}")
+  foreach(name IN LISTS found)
+    string(REGEX REPLACE "^(Fl|,) " "" name "${name}")
+    list(APPEND described "-${name}")
+  endforeach()
+endforeach()
+
+list(LENGTH helped count)
+if(count LESS 10)
+  message(FATAL_ERROR "only ${count} options found in ${PROGRAM} --help: has its form changed?")
+endif()
+set(bad 0)
+foreach(name IN LISTS helped)
+  if(NOT name IN_LIST described)
+    message(SEND_ERROR "${name} is in --help, but not in ${PAGE}")
+    set(bad 1)
+  endif()
+endforeach()
+foreach(name IN LISTS described)
+  if(NOT name IN_LIST helped)
+    message(SEND_ERROR "${name} is in ${PAGE}, but not in --help")
+    set(bad 1)
+  endif()
+endforeach()
+if(bad)
+  message(FATAL_ERROR "the manual page and --help differ")
+endif()

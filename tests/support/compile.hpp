@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace sonictrace::test {
+
+/// A directory that goes away with its content.
+class TempDir {
+public:
+  TempDir() {
+    std::string name = (std::filesystem::temp_directory_path() / "sonictrace-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TempDir& operator=(TempDir&&) = delete;
+  ~TempDir() {
+    std::error_code ignored; // what is left behind is no failure of the test
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+
+  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// What a compiler made of a source text, or what it said instead.
+struct Compiled {
+  TempDir directory;
+  std::string path;     ///< of the result
+  std::string messages; ///< of the compiler
+  bool succeeded = false;
+};
+
+inline std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+inline std::vector<std::byte> read_bytes(const std::string& path) {
+  const std::string text = read_text(path);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+inline bool has_tool(const std::string& name) {
+  return std::system(("command -v '" + name + "' >/dev/null 2>&1").c_str()) == 0;
+}
+
+inline std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// Runs `command` in a shell, in which {dir}, {src} and {out} stand for a temporary directory, the
+/// file in it with `source` (of the given extension), and the file to make.
+inline Compiled compile(std::string_view source, std::string command,
+                        std::string_view extension = ".c") {
+  Compiled result;
+  const std::string input = result.directory / ("source" + std::string(extension));
+  const std::string log = result.directory / "messages";
+  result.path = result.directory / "result";
+  std::ofstream(input, std::ios::binary) << source;
+
+  command = replaced(std::move(command), "{src}", input);
+  command = replaced(std::move(command), "{out}", result.path);
+  command = replaced(std::move(command), "{dir}", result.directory / "");
+  const int status = std::system(("( " + command + " ) >" + log + " 2>&1").c_str());
+  result.messages = read_text(log);
+  result.succeeded = status == 0 && std::filesystem::exists(result.path);
+  return result;
+}
+
+} // namespace sonictrace::test

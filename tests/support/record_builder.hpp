@@ -1,0 +1,195 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sonictrace/proto/capture_plan.hpp"
+#include "sonictrace/proto/prototype_library.hpp"
+#include "sonictrace/stream/record_writer.hpp"
+#include "sonictrace/stream/sink.hpp"
+#include "support/fake_memory.hpp"
+
+namespace sonictrace {
+
+/// Where a function is and who calls it.
+struct FunctionPlace {
+  ModuleId implemented_by = kNoModule;
+  ModuleId caller = kNoModule;
+  bool entry = false;
+  bool entry_in_main = false;
+};
+
+/// Plays an engine: defines functions and writes records of their calls to a sink, captured from a
+/// memory of its own by the real plans. Time goes on by 1 us with each call and return.
+class RecordBuilder {
+public:
+  explicit RecordBuilder(Sink& sink, std::uint32_t string_limit = 32)
+      : sink_(sink), string_limit_(string_limit) {}
+
+  static constexpr std::uint64_t kStart = 1'796'009'218'000'000'000; ///< 03:26:58 UTC
+  std::uint64_t now_ns = kStart;
+  FakeMemory memory;
+
+  ModuleId module(std::string_view soname) {
+    const auto id = static_cast<ModuleId>(modules_++);
+    sink_.define(ModuleDefinition{id, std::string(soname), "/lib/" + std::string(soname)});
+    return id;
+  }
+
+  /// A function with the prototype of this .conf line.
+  FunctionId function(std::string_view conf_line, const FunctionPlace& place = {}) {
+    proto::PrototypeLibrary library;
+    const auto errors = library.add(conf_line, "test.conf");
+    if (!errors.empty()) throw std::invalid_argument(errors.front());
+    const auto name_end = conf_line.find('(');
+    auto name_begin = conf_line.find_last_of(" *", name_end) + 1;
+    const auto name = conf_line.substr(name_begin, name_end - name_begin);
+    return define(name, library.find(name), place);
+  }
+
+  /// A function of which nothing is known.
+  FunctionId unknown(std::string_view mangled, const FunctionPlace& place = {}) {
+    return define(mangled, proto::Prototype::unknown(), place);
+  }
+
+  void rebind(FunctionId function, ModuleId implemented_by) {
+    sink_.define(FunctionRebound{function, implemented_by});
+  }
+
+  void thread(pid_t tid, bool first = false) { thread_of(tid, tid, first); }
+  void thread_of(pid_t pid, pid_t tid, bool first = false) {
+    sink_.define(ThreadStarted{pid, tid, now_ns, first});
+  }
+
+  /// A call begins; four words are made up behind those that are given.
+  std::uint64_t enter(pid_t tid, FunctionId function, std::vector<std::uint64_t> arguments = {},
+                      std::uint64_t return_address = 0x401184) {
+    const std::uint64_t call = next_call_++;
+    auto& open = open_[tid];
+    open.push_back({call, function, now_ns});
+    enter_as(tid, function, call, static_cast<std::uint16_t>(open.size()), std::move(arguments),
+             return_address);
+    return call;
+  }
+
+  void enter_as(pid_t tid, FunctionId function, std::uint64_t call, std::uint16_t depth,
+                std::vector<std::uint64_t> arguments, std::uint64_t return_address = 0x401184) {
+    const proto::CapturePlan& plan = plans_.at(function);
+    arguments.resize(arguments.size() + plan.argument_words);
+    const auto room = buffer_.enter(static_cast<std::uint32_t>(tid), function, call, depth, now_ns,
+                                    return_address, plan.entry_room);
+    buffer_.commit(wire::run_capture(plan.at_entry.data(), plan.at_entry.size(), arguments.data(),
+                                     memory, room.data(), room.size()));
+    send();
+  }
+
+  /// The innermost call of the thread returns.
+  void leave(pid_t tid, std::uint64_t result = 0) {
+    const Open innermost = take(tid);
+    leave_as(tid, innermost.function, innermost.call,
+             static_cast<std::uint16_t>(open_[tid].size() + 1), result, now_ns - innermost.time_ns);
+  }
+
+  void leave_as(pid_t tid, FunctionId function, std::uint64_t call, std::uint16_t depth,
+                std::uint64_t result, std::uint64_t duration_ns) {
+    const proto::CapturePlan& plan = plans_.at(function);
+    const auto room = buffer_.leave(static_cast<std::uint32_t>(tid), function, call, depth, now_ns,
+                                    duration_ns, plan.return_room);
+    buffer_.commit(wire::run_capture(plan.at_return.data(), plan.at_return.size(), &result, memory,
+                                     room.data(), room.size()));
+    send();
+  }
+
+  /// The innermost call of the thread is left by an exception or a longjmp.
+  void unwind(pid_t tid) {
+    const Open innermost = take(tid);
+    buffer_.unwound(static_cast<std::uint32_t>(tid), innermost.function, innermost.call,
+                    static_cast<std::uint16_t>(open_[tid].size() + 1), now_ns,
+                    now_ns - innermost.time_ns);
+    send();
+  }
+
+  /// A whole call without anything inside.
+  void call(pid_t tid, FunctionId function, std::vector<std::uint64_t> arguments = {},
+            std::uint64_t result = 0, std::uint64_t return_address = 0x401184) {
+    enter(tid, function, std::move(arguments), return_address);
+    leave(tid, result);
+  }
+
+  /// A followed child is born in the innermost open calls of `parent`.
+  void fork(pid_t parent, pid_t child) {
+    thread(child);
+    std::uint16_t depth = 1;
+    for (const Open& open : open_[parent]) {
+      const std::uint64_t call = next_call_++;
+      open_[child].push_back({call, open.function, open.time_ns});
+      sink_.define(InheritedCall{child, open.function, call, depth++, open.call});
+    }
+  }
+
+  void exec(pid_t tid) {
+    open_[tid].clear();
+    sink_.define(ProgramReplaced{tid, now_ns, 0x7f65e1296b70});
+  }
+  void signal(pid_t tid, int number) {
+    sink_.define(SignalDelivered{tid, now_ns, number, 0x7fa5d0c69eec});
+  }
+  void exited(pid_t tid, int status = 0) {
+    open_[tid].clear();
+    sink_.define(ThreadEnded{tid, now_ns, status, false, true});
+  }
+  void killed(pid_t tid, int by) {
+    open_[tid].clear();
+    sink_.define(ThreadEnded{tid, now_ns, by, true, true});
+  }
+  void remark(std::string_view text) { sink_.define(Remark{now_ns, std::string(text)}); }
+
+private:
+  struct Open {
+    std::uint64_t call;
+    FunctionId function;
+    std::uint64_t time_ns;
+  };
+
+  FunctionId define(std::string_view name, std::shared_ptr<const proto::Prototype> prototype,
+                    const FunctionPlace& place) {
+    const auto id = static_cast<FunctionId>(plans_.size());
+    plans_.push_back(proto::compile(*prototype, string_limit_));
+    sink_.define(FunctionDefinition{id, std::string(name), place.caller, place.implemented_by,
+                                    place.entry, place.entry_in_main, std::move(prototype)});
+    return id;
+  }
+
+  Open take(pid_t tid) {
+    auto& open = open_[tid];
+    if (open.empty()) throw std::logic_error("no call is open");
+    const Open innermost = open.back();
+    open.pop_back();
+    return innermost;
+  }
+
+  void send() {
+    sink_.write(buffer_.batch());
+    buffer_.clear();
+    now_ns += 1000;
+  }
+
+  Sink& sink_;
+  std::uint32_t string_limit_;
+  RecordBuffer buffer_;
+  std::uint64_t next_call_ = 1;
+  std::size_t modules_ = 0;
+  std::vector<proto::CapturePlan> plans_; ///< by FunctionId
+  std::map<pid_t, std::vector<Open>> open_;
+};
+
+} // namespace sonictrace
