@@ -124,6 +124,30 @@ TEST_P(Attach, is_ended_by_signals_to_the_tracer_at_any_moment) {
   EXPECT_TRUE(service.wait().exited_with(0));
 }
 
+TEST_P(Attach, is_undone_when_the_tracer_dies_of_its_own_fault) {
+  RunningProgram service(command_of({program("service"), "4"}), true);
+  ASSERT_TRUE(service.read_until("ready"));
+  for (const int signal : {SIGSEGV, SIGABRT, SIGSEGV}) {
+    SCOPED_TRACE(signal);
+    RunningProgram attached(tracer({"-e", "tr_*"}, service.pid()));
+    // Until it has recorded something: its buffer is written ten times a second.
+    ASSERT_TRUE(wait_until(
+        [&] { return !read_file(log_path()).empty() || !attached.is_running(); }));
+    attached.send_signal(signal);
+    const Ended ended = attached.wait();
+
+    EXPECT_TRUE(ended.killed_by(signal)) << ended.end() << ended.err;
+    EXPECT_TRUE(wait_until([&] { return is_left_alone(service.pid()); }));
+    EXPECT_EQ(changed_code(service.pid()), "");
+    service.write_line("ping");
+    ASSERT_TRUE(service.read_until("alive"));
+  }
+  service.write_line("stop");
+  const Ended ended = service.wait();
+  EXPECT_TRUE(ended.exited_with(0)) << ended.end();
+  EXPECT_TRUE(ended.out.ends_with("wrong 0\n")) << ended.out;
+}
+
 TEST_P(Attach, is_not_noticed_by_blocked_system_calls) {
   RunningProgram blocked(command_of({program("blocked")}), true);
   ASSERT_TRUE(blocked.read_until("ready"));

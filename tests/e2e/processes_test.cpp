@@ -1,4 +1,6 @@
 // Child processes of every making, daemons, and programs that become others.
+#include <sys/resource.h>
+
 #include <functional>
 #include <map>
 #include <set>
@@ -50,6 +52,34 @@ TEST_P(Children, in_quick_succession_give_the_right_sums) {
     EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
     EXPECT_EQ(run.ended.out, "sum 465 wrong 0\n");
     EXPECT_EQ(run.log.of("tr_add").size(), follow ? 40u : 0u);
+  }
+}
+
+/// Lowers the limit of open files of this process, and so of the tracer, for a while.
+class FewFiles {
+public:
+  explicit FewFiles(rlim_t most) {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &old_), 0);
+    const rlimit few = {most, old_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  }
+  ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &old_); }
+  FewFiles(const FewFiles&) = delete;
+
+private:
+  rlimit old_;
+};
+
+TEST_P(Children, that_have_ended_cost_the_tracer_nothing_more) {
+  const FewFiles limit(40); // less than two a child
+  for (const bool follow : {false, true}) {
+    const Traced run =
+        traced({follow ? "-f" : "-b", "-e", "tr_*"}, {program("fork_many"), "60"});
+
+    EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+    EXPECT_TRUE(run.ended.out.ends_with("wrong 0\n")) << run.ended.out;
+    EXPECT_EQ(run.ended.err.find("Too many open files"), std::string::npos) << run.ended.err;
+    EXPECT_GE(run.log.of("tr_add").size(), follow ? 60u : 0u);
   }
 }
 

@@ -117,6 +117,16 @@ TEST_P(Signals, to_the_tracer_are_handed_on_to_its_command) {
   }
 }
 
+TEST_P(Signals, of_a_seccomp_filter_against_mmap_are_not_provoked) {
+  const Traced run = traced({"-e", "tr_*"}, {program("no_mmap")});
+
+  EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+  EXPECT_EQ(run.ended.out, "sums 125250 125250\n");
+  EXPECT_EQ(run.log.of("tr_add").size(), 1000u);
+  for (const auto& call : run.log.of("tr_add"))
+    ASSERT_EQ(call.end, LoggedCall::End::Returned) << call.name;
+}
+
 INSTANTIATE_OVER_ENGINES_AND_VARIANTS(Signals);
 
 } // namespace
