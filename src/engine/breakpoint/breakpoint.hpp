@@ -18,7 +18,6 @@ struct Breakpoint {
   std::optional<TraceeAddress> slot;    ///< where its copy is, if it needs one and has one
   std::vector<SiteProbe> probes;
   std::vector<Mark> marks;
-  bool is_return_site = false;
 
   explicit Breakpoint(DisplacedInstruction overwritten)
       : at(overwritten.at()), instruction(overwritten) {}

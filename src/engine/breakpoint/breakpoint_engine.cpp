@@ -381,9 +381,8 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
 
   if (probe.kind != ProbeKind::Entry) hit.called = probe.function;
 
-  auto site = hit.thread.space->insert(return_address);
-  if (site) (*site)->is_return_site = true;
-  else calls_.recorder().count_lost(1); // its return: the call stays open in the log
+  // Without a breakpoint there its return is lost: the call stays open in the log.
+  if (!hit.thread.space->insert(return_address)) calls_.recorder().count_lost(1);
 }
 
 void BreakpointEngine::see_target(const Hit& hit, TraceeAddress target) {

@@ -29,10 +29,7 @@ std::optional<TraceeAddress> SlotPages::take(std::optional<TraceeAddress> near) 
   return std::nullopt;
 }
 
-void SlotPages::add_area(TraceeAddress begin) {
-  areas_.push_back({begin, {}, 0});
-  ranges_.push_back(*AddressRange::make(begin, begin + static_cast<std::int64_t>(kAreaSize)));
-}
+void SlotPages::add_area(TraceeAddress begin) { areas_.push_back({begin, {}, 0}); }
 
 void SlotPages::note(const Slot& slot) {
   for (auto& area : areas_) {
@@ -41,12 +38,6 @@ void SlotPages::note(const Slot& slot) {
     area.slots[offset / kSlotSize] = slot;
     return;
   }
-}
-
-bool SlotPages::holds(TraceeAddress address) const {
-  for (const auto& range : ranges_)
-    if (range.contains(address)) return true;
-  return false;
 }
 
 const Slot* SlotPages::slot_at(TraceeAddress address) const {

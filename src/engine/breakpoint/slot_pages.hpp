@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sonictrace/base/address.hpp"
-#include "sonictrace/base/address_range.hpp"
 
 namespace sonictrace {
 
@@ -28,9 +27,8 @@ public:
   void add_area(TraceeAddress begin);
   void note(const Slot& slot);
 
-  bool holds(TraceeAddress address) const;
+  /// The slot that holds `address`, or null.
   const Slot* slot_at(TraceeAddress address) const;
-  const std::vector<AddressRange>& areas() const { return ranges_; }
 
 private:
   struct Area {
@@ -39,7 +37,6 @@ private:
     std::uint32_t taken = 0;
   };
   std::vector<Area> areas_;
-  std::vector<AddressRange> ranges_;
 };
 
 } // namespace sonictrace
