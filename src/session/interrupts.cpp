@@ -17,7 +17,7 @@ void note(int signal) {
   else noted_signal = signal;
 }
 
-constexpr int kWatched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE};
+constexpr int kWatched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGCHLD};
 constexpr suseconds_t kTick = 100'000; ///< microseconds
 
 } // namespace
@@ -25,7 +25,11 @@ constexpr suseconds_t kTick = 100'000; ///< microseconds
 InterruptWatch::InterruptWatch() {
   for (std::size_t i = 0; i < std::size(kWatched); ++i) {
     struct sigaction action = {};
-    action.sa_handler = kWatched[i] == SIGPIPE ? SIG_IGN : note;
+    action.sa_handler = note;
+    if (kWatched[i] == SIGPIPE) action.sa_handler = SIG_IGN;
+    // Inherited as ignored, it would have the kernel reap a command that runs on untraced, and its
+    // exit status with it (wait(2)).
+    if (kWatched[i] == SIGCHLD) action.sa_handler = SIG_DFL;
     sigemptyset(&action.sa_mask);
     old_[i].signal = kWatched[i];
     ::sigaction(kWatched[i], &action, &old_[i].action);

@@ -15,6 +15,7 @@ struct Interrupts {
 /// While it lives, the tracer's own signals interrupt waitpid(2) (no SA_RESTART) and are noted, and
 /// a timer does the same ten times a second: a signal that comes just before the wait begins is then
 /// seen a tenth of a second later, not lost. SIGPIPE is ignored: a closed pipe is an error of write.
+/// SIGCHLD has its default.
 class InterruptWatch {
 public:
   InterruptWatch();
@@ -29,7 +30,7 @@ private:
     int signal;
     struct sigaction action;
   };
-  Old old_[6];
+  Old old_[7];
 };
 
 } // namespace sonictrace

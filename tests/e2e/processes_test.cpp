@@ -190,6 +190,18 @@ TEST_P(Commands, are_found_by_path_and_get_their_options) {
       << run.ended.out.substr(0, 200);
 }
 
+TEST_P(Commands, that_run_on_untraced_keep_their_exit_status_where_sigchld_is_ignored) {
+  const TemporaryDirectory directory;
+  Command command;
+  command.argv = {"/usr/bin/env", "--ignore-signal=CHLD", SONICTRACE, "--engine=" + engine(),
+                  "--max-calls=1", "-o", directory.path("log"), tracee("calls-pie-lazy"), "7"};
+
+  const Ended ended = run_program(command);
+
+  EXPECT_TRUE(ended.exited_with(3)) << ended.end() << ended.err;
+  EXPECT_NE(read_file(directory.path("log")).find("--max-calls=1 reached"), std::string::npos);
+}
+
 struct End {
   const char* how;
   const char* event;
