@@ -95,6 +95,8 @@ std::unique_ptr<SpaceModules> SpaceModules::copy_for(std::shared_ptr<AddressSpac
   for (const auto& module : modules_.all())
     copy->modules_.add(*module);
   copy->pending_ = pending_;
+  copy->waiting_marks_ = waiting_marks_;
+  copy->has_probes_ = has_probes_;
   copy->next_id_ = next_id_;
   copy->batch_ = batch_;
   copy->has_modules_ = has_modules_;
@@ -218,6 +220,8 @@ void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
     if (stays) return false;
     context_.engine.module_gone(*space_, loaded.range);
     modules_.remove(loaded.id);
+    std::erase_if(waiting_marks_,
+                  [&](const MarkSite& mark) { return loaded.range.contains(mark.at); });
     std::erase_if(pending_, [&](const Pending& pending) {
       return loaded.range.contains(pending.probe.at) || loaded.range.contains(pending.probe.slot);
     });
@@ -304,12 +308,15 @@ std::vector<MarkSite> SpaceModules::marks_in(const ProbeModule& module) const {
 void SpaceModules::probe(const std::vector<std::uint32_t>& fresh) {
   const Plan plan = context_.planner.plan(modules_, fresh);
   const auto sites = sites_of(plan);
-  std::vector<MarkSite> marks;
   for (const auto id : fresh)
     if (const auto* module = modules_.find(id)) {
       const auto more = marks_in(*module);
-      marks.insert(marks.end(), more.begin(), more.end());
+      waiting_marks_.insert(waiting_marks_.end(), more.begin(), more.end());
     }
+  // They serve the calls that are recorded: while there can be none, they would only cost stops.
+  has_probes_ = has_probes_ || !sites.empty();
+  std::vector<MarkSite> marks;
+  if (has_probes_) marks.swap(waiting_marks_);
   context_.reports.insert(context_.reports.end(), plan.modules.begin(), plan.modules.end());
   const auto refused = context_.engine.install(space_, sites, marks);
   context_.probes += sites.size() - std::min(sites.size(), refused.size());

@@ -93,6 +93,8 @@ private:
   std::vector<Loaded> loaded_;
   ModuleList modules_;
   std::vector<Pending> pending_;
+  std::vector<MarkSite> waiting_marks_; ///< for the time when there is a probe
+  bool has_probes_ = false;
   std::uint32_t next_id_ = 0;
   std::uint32_t batch_ = 0;
   bool has_modules_ = false;      ///< the first list has been seen

@@ -57,6 +57,14 @@ std::vector<std::string> BreakpointEngine::install(const std::shared_ptr<Address
                                                    std::span<const MarkSite> marks) {
   std::vector<std::string> refused;
   const auto patched = space_of(space);
+  // From here on it is seen when the program sets SIGTRAP's disposition; what it is by now is not known.
+  const bool begins_to_see = std::any_of(marks.begin(), marks.end(), [](const MarkSite& site) {
+    return site.mark == Mark::SetAction;
+  });
+  if (begins_to_see)
+    for (auto& [tid, thread] : threads_)
+      if (thread.space == patched && !thread.trap->action)
+        TrapGuard(*patched, *thread.trap, thread.trap_mask).begin(tid);
   for (const auto& mark : marks) {
     auto breakpoint = patched->insert(mark.at);
     if (!breakpoint) continue; // an aid, not a probe: its absence costs exactness, not calls

@@ -1,0 +1,1 @@
+// Nothing but a place to compile the headers for, see tests/CMakeLists.txt.
