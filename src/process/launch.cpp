@@ -85,6 +85,7 @@ void become(const LaunchOptions& options, const UserIds* user, const std::string
        ::setuid(user->user) < 0))
     return;
   if (options.signals != nullptr) options.signals->restore();
+  if (options.open_files) ::setrlimit(RLIMIT_NOFILE, &*options.open_files);
   ::execv(path.c_str(), arguments);
   if (errno != ENOEXEC) return;
   // A script without `#!`: a shell runs it, as execvp(3) and every shell do.
@@ -114,6 +115,14 @@ std::variant<FoundCommand, LaunchFailure> find_command(const std::string& comman
   }
   if (nearest) return *std::move(nearest);
   return failure(fmt::format("{}: command not found; check the name and PATH", command), kNotFound);
+}
+
+std::optional<rlimit> raise_open_files() {
+  rlimit old;
+  if (::getrlimit(RLIMIT_NOFILE, &old) < 0) return std::nullopt;
+  const rlimit all = {old.rlim_max, old.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &all);
+  return old;
 }
 
 std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options) {

@@ -97,9 +97,10 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
   // ltrace's times hold its own cost; so do ours when we stand in for it.
   const auto latency_ns = options.ltrace ? 0 : measure_stop_latency();
 
+  const auto open_files = raise_open_files();
   pid_t command = 0;
   if (!options.command.empty()) {
-    auto launched = launch({options.command, options.user, &signals});
+    auto launched = launch({options.command, options.user, &signals, open_files});
     if (auto* failed = std::get_if<LaunchFailure>(&launched))
       return StartFailure{std::move(failed->error), failed->exit_status};
     command = std::get<pid_t>(launched);

@@ -88,7 +88,11 @@ void Tracer::add_child(pid_t parent_tid, pid_t child,
     process->space = parent->space;
     process->modules = parent->modules;
   } else {
-    if (auto space = AddressSpace::open(child)) process->space = *space;
+    auto space = AddressSpace::open(child);
+    if (space) process->space = *space;
+    else if (!space.error().is(std::errc::no_such_file_or_directory)) // not gone already
+      context_.complaints.push_back(fmt::format("process {} has breakpoints that can't be taken out: {}",
+                                                child, space.error().message()));
     if (process->space && parent->modules && followed)
       process->modules = parent->modules->copy_for(process->space);
     process->to_be_left = !followed;

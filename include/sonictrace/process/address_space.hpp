@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "sonictrace/base/result.hpp"
-#include "sonictrace/base/unique_fd.hpp"
 #include "sonictrace/process/mappings.hpp"
 #include "sonictrace/process/tracee_memory.hpp"
 
@@ -18,26 +17,24 @@ public:
   static Result<std::shared_ptr<AddressSpace>> open(pid_t pid) {
     auto memory = TraceeMemory::open(pid);
     if (!memory) return std::move(memory).error();
-    auto maps = open_mappings(pid);
-    if (!maps) return std::move(maps).error();
-    return std::shared_ptr<AddressSpace>(
-        new AddressSpace(pid, *std::move(memory), *std::move(maps)));
+    return std::shared_ptr<AddressSpace>(new AddressSpace(pid, *std::move(memory)));
   }
 
   /// A process that has it, for files in /proc.
   pid_t pid() const { return pid_; }
   const TraceeMemory& memory() const { return memory_; }
+  /// Opens what it needs each time: it is asked for rarely, and a session may have many of these.
   std::optional<Mapping> mapping_at(TraceeAddress address) const {
-    return sonictrace::mapping_at(maps_, pid_, address);
+    const auto maps = open_mappings(pid_);
+    if (!maps) return std::nullopt;
+    return sonictrace::mapping_at(*maps, pid_, address);
   }
 
 private:
-  AddressSpace(pid_t pid, TraceeMemory memory, UniqueFd maps)
-      : pid_(pid), memory_(std::move(memory)), maps_(std::move(maps)) {}
+  AddressSpace(pid_t pid, TraceeMemory memory) : pid_(pid), memory_(std::move(memory)) {}
 
   pid_t pid_;
   TraceeMemory memory_;
-  UniqueFd maps_;
 };
 
 } // namespace sonictrace

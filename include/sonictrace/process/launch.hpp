@@ -1,7 +1,9 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,7 +36,12 @@ struct LaunchOptions {
   std::vector<std::string> command; ///< not empty
   std::string user;                 ///< -u, empty: as we are
   const SignalState* signals = nullptr; ///< given back to the child
+  std::optional<rlimit> open_files;     ///< RLIMIT_NOFILE, given back to the child
 };
+
+/// Raises this process's own limit of open files as far as it may: each traced process takes one.
+/// Returns the old one.
+std::optional<rlimit> raise_open_files();
 
 /// Forks a child, seizes it, and lets it exec. Its first stop is PTRACE_EVENT_EXEC.
 std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options);
