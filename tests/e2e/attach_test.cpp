@@ -124,6 +124,26 @@ TEST_P(Attach, is_ended_by_signals_to_the_tracer_at_any_moment) {
   EXPECT_TRUE(service.wait().exited_with(0));
 }
 
+TEST_P(Attach, to_a_program_that_forks_all_the_time_harms_no_child) {
+  RunningProgram storm(command_of({program("fork_storm")}), true);
+  ASSERT_TRUE(storm.read_until("ready"));
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    std::vector<std::string> options = {"-e", "tr_*", "--max-calls=40"};
+    if (round % 2 == 1) options.push_back("-f");
+    RunningProgram attached(tracer(options, storm.pid()));
+    const Ended ended = attached.wait();
+
+    EXPECT_TRUE(ended.exited_with(0)) << ended.end() << ended.err;
+    EXPECT_TRUE(is_left_alone(storm.pid()));
+    EXPECT_EQ(changed_code(storm.pid()), "");
+  }
+  storm.write_line("stop");
+  const Ended ended = storm.wait();
+  EXPECT_TRUE(ended.exited_with(0)) << ended.end();
+  EXPECT_TRUE(ended.out.ends_with("wrong 0\n")) << ended.out;
+}
+
 TEST_P(Attach, is_undone_when_the_tracer_dies_of_its_own_fault) {
   RunningProgram service(command_of({program("service"), "4"}), true);
   ASSERT_TRUE(service.read_until("ready"));

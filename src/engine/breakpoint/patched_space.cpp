@@ -121,33 +121,39 @@ Result<void> PatchedSpace::map_area(std::optional<TraceeAddress> near,
   return {};
 }
 
-void PatchedSpace::take_out(const Breakpoint& breakpoint) {
+void PatchedSpace::take_out(TraceeAddress at, std::byte original) {
   std::byte now{};
   // Only where our int3 still stands: the program may have mapped something else there.
-  if (space_->memory().read(breakpoint.at, std::span(&now, 1)) && now == kInt3)
-    (void)space_->memory().write(breakpoint.at, std::span(&breakpoint.original, 1));
-  retired_.insert(breakpoint.at.value());
+  if (space_->memory().read(at, std::span(&now, 1)) && now == kInt3)
+    (void)space_->memory().write(at, std::span(&original, 1));
 }
 
 void PatchedSpace::retire(TraceeAddress at) {
   const auto found = breakpoints_.find(at.value());
   if (found == breakpoints_.end()) return;
-  take_out(found->second);
+  take_out(at, found->second.original);
+  retired_.insert_or_assign(at.value(), found->second.original);
   breakpoints_.erase(found);
 }
 
 void PatchedSpace::remove_all() {
   for (const auto& [at, breakpoint] : breakpoints_)
-    take_out(breakpoint);
+    retired_.insert_or_assign(at, breakpoint.original);
   breakpoints_.clear();
+  // Those that were retired before as well: a fork may have copied them, and be heard of only now.
+  for (const auto& [at, original] : retired_)
+    take_out(TraceeAddress(at), original);
   if (!step_area_content_.empty())
     (void)space_->memory().write(*step_area_, step_area_content_);
   step_area_content_.clear();
 }
 
 void PatchedSpace::forget_range(AddressRange range) {
-  std::erase_if(breakpoints_,
-                [&](const auto& entry) { return range.contains(TraceeAddress(entry.first)); });
+  const auto is_in = [&](const auto& entry) {
+    return range.contains(TraceeAddress(entry.first));
+  };
+  std::erase_if(breakpoints_, is_in);
+  std::erase_if(retired_, is_in);
 }
 
 TraceeAddress PatchedSpace::original_of(TraceeAddress pc) const {

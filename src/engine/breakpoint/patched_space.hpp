@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "engine/breakpoint/breakpoint.hpp"
@@ -72,14 +71,15 @@ public:
   }
 
 private:
-  void take_out(const Breakpoint& breakpoint);
+  void take_out(TraceeAddress at, std::byte original);
   std::vector<std::byte> original_bytes(TraceeAddress from, std::size_t size) const;
   Result<void> map_area(std::optional<TraceeAddress> near, std::optional<StoppedTracee>& tracee,
                         std::optional<Exit>& killed);
 
   std::shared_ptr<AddressSpace> space_;
   std::unordered_map<std::uint64_t, Breakpoint> breakpoints_; ///< by address
-  std::unordered_set<std::uint64_t> retired_;
+  /// Taken out, with the byte that belongs there: a child that was forked before has a copy.
+  std::unordered_map<std::uint64_t, std::byte> retired_;
   SlotPages slots_;
   StackMap stacks_;
   std::optional<TraceeAddress> syscall_instruction_;
