@@ -21,7 +21,7 @@ sonictrace=$root/build/src/sonictrace
 mkdir -p "$out"
 cd "$out"
 
-# A few hundred functions: those a stage of the pipeline is made of. A breakpoint costs some 20 us
+# Some hundred functions: those a stage of the pipeline is made of. A breakpoint costs some 20 us
 # a call, so what is called a million times for nothing (torch::jit::Graph::create, av_freep) is
 # left to be traced when it is asked about.
 filter=(

@@ -9,22 +9,24 @@
 namespace sonictrace {
 
 int explain(const SessionOptions& options) {
-  const auto explanation = explain_session(options);
-  if (!explanation) {
-    fmt::print(stderr, "sonictrace: {}\n", explanation.error().message());
-    return 1;
+  const auto explained = explain_session(options);
+  if (const auto* failed = std::get_if<StartFailure>(&explained)) {
+    fmt::print(stderr, "sonictrace: {}\n", failed->error.message());
+    return failed->exit_status;
   }
-  fmt::print("{:>9} {:>9} {:>7} {:>8}  {}\n", "functions", "of which", "watched", "entries", "");
-  fmt::print("{:>9} {:>9} {:>7} {:>8}  {}\n", "it calls", "traced", "places", "(-x)", "module");
-  for (const auto& module : explanation->modules) {
-    fmt::print("{:>9} {:>9} {:>7} {:>8}  {}", module.imports, module.calls,
+  const auto& explanation = std::get<Explanation>(explained);
+  fmt::print("{:>9} {:>9} {:>9} {:>9}\n", "functions", "of these", "probes", "functions");
+  fmt::print("{:>9} {:>9} {:>9} {:>9}  {}\n", "it calls", "traced", "for them", "by -x", "module");
+  for (const auto& module : explanation.modules) {
+    fmt::print("{:>9} {:>9} {:>9} {:>9}  {}", module.imports, module.calls,
                module.sites + module.hoisted, module.entries, module.path);
     if (module.hoisted > 0)
       fmt::print(" ({} seen at the called function's entry)", module.hoisted);
     if (!module.skipped.empty()) fmt::print(": {}", module.skipped);
+    else if (!module.left_out.empty()) fmt::print(" (not {})", module.left_out);
     fmt::print("\n");
   }
-  for (const auto& note : explanation->notes)
+  for (const auto& note : explanation.notes)
     fmt::print("sonictrace: {}\n", note);
   return 0;
 }

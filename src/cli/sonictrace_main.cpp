@@ -51,7 +51,8 @@ int run(std::span<const char* const> arguments) {
     for (const auto& note : end.notes)
       tell(note);
   if (deserves_stderr(options, end.summary)) fmt::print(stderr, "{}\n", made->text->closing_line());
-  if (!finished) tell(finished.error().message());
+  if (!finished)
+    tell(finished.error().message() + "; tracing has ended there, the program went on without it");
   session.reset();
   made->sink.reset();
   conclude(end, !finished);

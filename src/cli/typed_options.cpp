@@ -124,7 +124,7 @@ void add_others(CLI::App& app, TypedOptions& typed) {
   add_value(app, "--engine", "NAME", typed.engine,
             "how calls are caught: auto (default), breakpoint, inline")
       ->group(group);
-  add_switch(app, "--ltrace", typed.ltrace, "behave as ltrace does in every respect")->group(group);
+  add_switch(app, "--ltrace", typed.ltrace, "behave as ltrace does, for scripts and comparison")->group(group);
   add_switch(app, "-h,--help", typed.help, "show this")->group(group);
   add_switch(app, "-V,--version", typed.version, "show the version, and those of the libraries")
       ->group(group);

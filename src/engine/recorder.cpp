@@ -1,13 +1,18 @@
 #include "sonictrace/engine/recorder.hpp"
 
 namespace sonictrace {
+namespace {
+
+constexpr std::size_t kMostBuffered = std::size_t{512} * 1024; ///< bytes
+
+} // namespace
 
 RecordBuffer& Recorder::records_of(FunctionId function) {
   auto& traced = functions_.at(function);
   if (!traced.announced) {
     traced.announced = true;
     define(traced.definition);
-  } else if (buffer_.is_full()) {
+  } else if (buffer_.batch().size() >= kMostBuffered) { // many tracees, and none leaves us time
     flush();
   }
   return buffer_;

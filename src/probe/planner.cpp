@@ -90,6 +90,8 @@ void ProbePlanner::plan_calls(const ModuleList& modules, const ProbeModule& modu
     if (!called[i]) continue;
     const auto& import = calls->imports[i];
     const auto implementation = wanted(modules, module, import);
+    if (!implementation && selectors_.uses_default())
+      report.left_out += (report.left_out.empty() ? "" : ", ") + std::string(import.name);
     if (!implementation) continue;
     const FoundSymbol& found = found_of[i] = *implementation;
     ++report.calls;
@@ -125,6 +127,9 @@ void ProbePlanner::plan_entries(const ProbeModule& module, Plan& plan, ModulePla
   std::optional<ElfAddress> previous; // two names of one address are one function
   for (const auto& symbol : module.parsed->image().functions()) {
     if (previous == symbol.value || is_never_watched(symbol.name)) continue;
+    // The unlikely part of a function, which is jumped to in the middle of its frame: no return address
+    // is on top of the stack there.
+    if (symbol.name.ends_with(".cold")) continue;
     const auto display = short_name(symbol.name);
     if (!selectors_.selects_entry(module.name(), {symbol.name, display})) continue;
     previous = symbol.value;

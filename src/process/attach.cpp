@@ -33,6 +33,11 @@ AttachRefusal facts(pid_t pid, int error) {
   return refusal;
 }
 
+bool now_is_dead(pid_t tid) {
+  const auto status = read_task_status(tid);
+  return !status || status->state == 'Z' || status->state == 'X';
+}
+
 } // namespace
 
 std::string explain(const AttachRefusal& refusal) {
@@ -85,6 +90,7 @@ Result<std::vector<pid_t>> attach(pid_t pid) {
       if (std::find(seized.begin(), seized.end(), tid) != seized.end()) continue;
       if (auto done = seize(tid, kTraceOptions); !done) {
         if (done.error().is(std::errc::no_such_process)) continue; // it ended meanwhile
+        if (now_is_dead(tid)) continue;
         // Born of a thread that was seized: the kernel has attached it (PTRACE_O_TRACECLONE).
         const auto now = read_task_status(tid);
         if (now && now->tracer == ::getpid()) {

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -96,6 +97,36 @@ void become(const LaunchOptions& options, const UserIds* user, const std::string
   ::execv(shell[0], shell.data());
 }
 
+/// Signals that reach the child before its exec stop it: it is traced already. They go on.
+void pass_signals_on(pid_t child) {
+  siginfo_t seen{};
+  // Only looked at: the stop of PTRACE_EVENT_EXEC is the session's.
+  if (::waitid(P_PID, static_cast<id_t>(child), &seen, WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
+    return;
+  if (seen.si_pid == 0 || seen.si_status >> 8 != 0) return;
+  auto stop = StoppedTracee::poll(child);
+  if (!stop || !*stop || !std::holds_alternative<StoppedTracee>(**stop)) return;
+  auto tracee = std::get<StoppedTracee>(std::move(**stop));
+  const int signal = tracee.stop().kind == StopKind::SignalDelivery ? tracee.stop().detail : 0;
+  (void)std::move(tracee).resume(signal);
+}
+
+/// Reads the errno of a failed exec. False when the pipe was closed instead: by a successful one,
+/// before its PTRACE_EVENT_EXEC stop (fs/exec.c, begin_new_exec).
+bool read_when_it_comes(int fd, pid_t child, int& why) {
+  constexpr int kPatience = 20; // milliseconds
+  for (;;) {
+    pollfd wanted = {fd, POLLIN, 0};
+    if (::poll(&wanted, 1, kPatience) <= 0) {
+      pass_signals_on(child);
+      continue;
+    }
+    const auto n = ::read(fd, &why, sizeof why);
+    if (n < 0 && errno == EINTR) continue;
+    return n == static_cast<ssize_t>(sizeof why);
+  }
+}
+
 } // namespace
 
 std::variant<FoundCommand, LaunchFailure> find_command(const std::string& command,
@@ -172,14 +203,12 @@ std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options) {
   }
   failed_write = UniqueFd();
   (void)!::write(go_write.get(), "g", 1);
-  // Closed by a successful exec, before its PTRACE_EVENT_EXEC stop (fs/exec.c, begin_new_exec).
   int why = 0;
-  ssize_t n;
-  do
-    n = ::read(failed_read.get(), &why, sizeof why);
-  while (n < 0 && errno == EINTR);
-  if (n == static_cast<ssize_t>(sizeof why)) {
-    (void)StoppedTracee::wait(child); // its exit
+  if (read_when_it_comes(failed_read.get(), child, why)) {
+    while (auto ended = StoppedTracee::wait(child)) {
+      if (std::holds_alternative<Exit>(*ended)) break;
+      (void)std::get<StoppedTracee>(std::move(*ended)).resume();
+    }
     const int status = why == ENOENT ? kNotFound : kNotExecutable;
     return failure(fmt::format("{}: {}; can it be executed here?", path, std::strerror(why)),
                    status);

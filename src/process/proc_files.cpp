@@ -62,6 +62,7 @@ Result<TaskStatus> read_task_status(pid_t tid) {
     else if (key == "Seccomp") status.seccomp = number_at<int>(value);
     else if (key == "SigPnd") status.pending = number_at<std::uint64_t>(value, 16);
     else if (key == "SigBlk") status.blocked = number_at<std::uint64_t>(value, 16);
+    else if (key == "ShdPnd") status.shared_pending = number_at<std::uint64_t>(value, 16);
     else if (key == "SigIgn") status.ignored = number_at<std::uint64_t>(value, 16);
     else if (key == "SigCgt") status.caught = number_at<std::uint64_t>(value, 16);
   }

@@ -27,7 +27,10 @@ StoppedTracee::Outcome run_call(StoppedTracee tracee, bool& stop_signal_seen) {
     if (std::holds_alternative<Exit>(*next)) return *std::move(next);
     tracee = std::get<StoppedTracee>(std::move(*next));
     if (tracee.stop().kind == StopKind::Syscall) ++syscall_stops;
-    if (tracee.stop() == Stop{StopKind::SignalDelivery, SIGSTOP}) stop_signal_seen = true;
+    // Also where another thread took the signal: the group-stop that we leave here is begun again.
+    if (tracee.stop().kind == StopKind::Group ||
+        tracee.stop() == Stop{StopKind::SignalDelivery, SIGSTOP})
+      stop_signal_seen = true;
   }
   return tracee;
 }

@@ -50,6 +50,18 @@ bool restart_interrupted_call(Registers& registers) {
   return true;
 }
 
+void undo_restart(Registers& registers) {
+  auto& raw = registers.raw();
+  raw.rax = static_cast<std::uint64_t>(-std::int64_t{EINTR});
+  raw.rip += 2;
+}
+
+bool has_handler_to_run(pid_t tid) {
+  const auto status = read_task_status(tid);
+  if (!status) return false;
+  return ((status->pending | status->shared_pending) & ~status->blocked & status->caught) != 0;
+}
+
 bool is_ignored(pid_t tid, int signal) {
   if (signal == SIGKILL || signal == SIGSTOP) return false;
   const auto status = read_task_status(tid);

@@ -56,7 +56,7 @@ void add_modules(const ModuleList& modules, const std::vector<ModulePlan>& plans
     const auto& calls = module->parsed->calls();
     explanation.modules.push_back({module->soname, module->path,
                                    calls ? count_called_imports(*calls) : 0, plan.calls, plan.sites,
-                                   plan.hoisted, plan.entries, plan.skipped});
+                                   plan.hoisted, plan.entries, plan.left_out, plan.skipped});
   }
 }
 
@@ -77,11 +77,8 @@ Result<ProbeModule> open_file(ImageCache& images, const std::string& path, std::
   return module;
 }
 
-Result<void> explain_command(const SessionOptions& options, ProbeContext& context,
+Result<void> explain_program(const std::string& path, ProbeContext& context,
                              Explanation& explanation) {
-  auto found = find_command(options.command.front(), std::getenv("PATH"));
-  if (auto* failed = std::get_if<LaunchFailure>(&found)) return std::move(failed->error);
-  const auto path = std::get<FoundCommand>(found).path;
   auto program = open_file(context.images, path, 0);
   if (!program) {
     if (!program.error().is(std::errc::executable_format_error)) return std::move(program).error();
@@ -131,9 +128,9 @@ Result<void> explain_process(pid_t pid, ProbeContext& context, Explanation& expl
 
 } // namespace
 
-Result<Explanation> explain_session(const SessionOptions& options) {
+std::variant<Explanation, StartFailure> explain_session(const SessionOptions& options) {
   auto selectors = SelectorSet::parse(options.selectors);
-  if (!selectors) return std::move(selectors).error();
+  if (!selectors) return StartFailure{std::move(selectors).error(), 1};
   IdleSink sink;
   IdleEngine engine;
   FunctionTable functions(proto::PrototypeLibrary(), options.string_limit);
@@ -142,12 +139,17 @@ Result<Explanation> explain_session(const SessionOptions& options) {
                        ModuleBook(recorder), engine,                                   {}, {},
                        {},                   0};
   Explanation explanation;
-  if (!options.command.empty())
-    if (auto done = explain_command(options, context, explanation); !done)
-      return std::move(done).error();
+  if (!options.command.empty()) {
+    auto found = find_command(options.command.front(), std::getenv("PATH"));
+    if (auto* failed = std::get_if<LaunchFailure>(&found))
+      return StartFailure{std::move(failed->error), failed->exit_status};
+    const auto& path = std::get<FoundCommand>(found).path;
+    if (auto done = explain_program(path, context, explanation); !done)
+      return StartFailure{std::move(done).error(), 1};
+  }
   for (const pid_t pid : options.attach)
     if (auto done = explain_process(pid, context, explanation); !done)
-      return std::move(done).error();
+      return StartFailure{std::move(done).error(), 1};
   for (auto& line : context.complaints)
     explanation.notes.push_back(std::move(line));
   for (auto& line : selectors->unmatched())

@@ -3,6 +3,7 @@
 #include <sys/time.h>
 
 #include <atomic>
+#include <iterator>
 
 namespace sonictrace {
 namespace {
@@ -17,7 +18,9 @@ void note(int signal) {
   else noted_signal = signal;
 }
 
-constexpr int kWatched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGCHLD};
+constexpr int kWatched[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,    SIGUSR1, SIGUSR2, SIGXCPU,
+                            SIGALRM, SIGPIPE, SIGXFSZ, SIGCHLD};
+static_assert(std::size(kWatched) == InterruptWatch::kSignals);
 constexpr suseconds_t kTick = 100'000; ///< microseconds
 
 } // namespace
@@ -26,7 +29,8 @@ InterruptWatch::InterruptWatch() {
   for (std::size_t i = 0; i < std::size(kWatched); ++i) {
     struct sigaction action = {};
     action.sa_handler = note;
-    if (kWatched[i] == SIGPIPE) action.sa_handler = SIG_IGN;
+    // Errors of write(2) instead.
+    if (kWatched[i] == SIGPIPE || kWatched[i] == SIGXFSZ) action.sa_handler = SIG_IGN;
     // Inherited as ignored, it would have the kernel reap a command that runs on untraced, and its
     // exit status with it (wait(2)).
     if (kWatched[i] == SIGCHLD) action.sa_handler = SIG_DFL;
@@ -53,7 +57,8 @@ Interrupts InterruptWatch::take() {
   seen.tick = noted_tick.exchange(false);
   seen.signal = noted_signal.exchange(0);
   seen.interrupt = seen.signal == SIGINT || seen.signal == SIGQUIT;
-  seen.terminate = seen.signal == SIGTERM || seen.signal == SIGHUP;
+  // Whatever else would end us with the breakpoints in place.
+  seen.terminate = seen.signal != 0 && !seen.interrupt;
   return seen;
 }
 

@@ -1,20 +1,22 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 
 namespace sonictrace {
 
 /// What reached the tracer itself since the last look.
 struct Interrupts {
   bool interrupt = false; ///< SIGINT, SIGQUIT
-  bool terminate = false; ///< SIGTERM, SIGHUP
+  bool terminate = false; ///< SIGTERM, SIGHUP, or another that ends a process
   int signal = 0;         ///< the last of these
   bool tick = false;
 };
 
 /// While it lives, the tracer's own signals interrupt waitpid(2) (no SA_RESTART) and are noted, and
 /// a timer does the same ten times a second: a signal that comes just before the wait begins is then
-/// seen a tenth of a second later, not lost. SIGPIPE is ignored: a closed pipe is an error of write.
+/// seen a tenth of a second later, not lost. SIGPIPE and SIGXFSZ are ignored: a closed pipe and a
+/// log too large are errors of write.
 /// SIGCHLD has its default.
 class InterruptWatch {
 public:
@@ -25,12 +27,14 @@ public:
 
   Interrupts take();
 
+  static constexpr std::size_t kSignals = 11;
+
 private:
   struct Old {
     int signal;
     struct sigaction action;
   };
-  Old old_[7];
+  Old old_[kSignals];
 };
 
 } // namespace sonictrace

@@ -111,6 +111,8 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
   if (command != 0) parts.tracer.add_launched(command);
   for (const pid_t pid : options.attach) {
     if (auto attached = parts.tracer.add_attached(pid); !attached) {
+      // It stands at its exec and has not run an instruction.
+      if (command != 0) ::kill(command, SIGKILL);
       parts.tracer.leave_now();
       return StartFailure{std::move(attached).error(), 1};
     }

@@ -234,6 +234,7 @@ void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
 /// them.
 bool SpaceModules::is_loaded_by_program(std::optional<pid_t> stopped_in_linker) {
   if (!stopped_in_linker) return true;
+  if (!context_.selectors.uses_default()) return true; // then nobody asks
   constexpr std::size_t kDeep = 64;
   context_.unwinder.forget();
   for (const auto address : context_.unwinder.frames(*stopped_in_linker, kDeep)) {

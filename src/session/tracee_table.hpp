@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -29,15 +30,18 @@ struct TraceeThread {
   pid_t tid = 0;
   std::shared_ptr<TracedProcess> process;
   bool started = false; ///< its first stop has been seen
+  /// Where it was last let go, if that was onto a system call that was begun anew.
+  std::optional<TraceeAddress> restarted_at;
 };
 
 /// The tracees of a session, by tid.
 class TraceeTable {
 public:
   TraceeThread& add(pid_t tid, std::shared_ptr<TracedProcess> process) {
+    remove(tid); // an attach and a birth may both tell of a thread
     ++process->threads;
     auto& thread = threads_[tid];
-    thread = {tid, std::move(process), false};
+    thread = {tid, std::move(process), false, std::nullopt};
     return thread;
   }
   void remove(pid_t tid) {

@@ -75,8 +75,10 @@ std::string Tracer::run(InterruptWatch& interrupts) {
       queue.pop_front();
       dispatch(std::move(outcome));
     }
+    context_.recorder.flush_if_full(); // while the tracees run
     handle_interrupts(interrupts.take());
   }
+  let_orphans_go();
   context_.recorder.flush();
   return reason_;
 }
@@ -114,10 +116,11 @@ void Tracer::handle_mark(Marked marked, TraceeThread& thread) {
 }
 
 void Tracer::handle_own_stop(StoppedTracee tracee, TraceeThread& thread) {
+  const bool is_exec = tracee.stop() == Stop{StopKind::PtraceEvent, PTRACE_EVENT_EXEC};
+  if (!is_exec) begin_thread(thread); // whatever its first stop is
   switch (tracee.stop().kind) {
     case StopKind::SignalDelivery: return deliver_signal(std::move(tracee), thread);
     case StopKind::Group:
-      begin_thread(thread); // attached to a process that was stopped already
       (void)std::move(tracee).listen();
       return;
     case StopKind::PtraceEvent: return handle_event(std::move(tracee), thread);
@@ -137,17 +140,29 @@ void Tracer::deliver_signal(StoppedTracee tracee, TraceeThread& thread) {
   // A signal that the program ignores would not have woken it, had nobody traced it: the kernel
   // queues ignored signals of tracees only (kernel/signal.c, sig_ignored).
   if (registers) {
-    auto restarted = *registers;
-    if (restart_interrupted_call(restarted) && is_ignored(tid, signal))
-      (void)tracee.set_registers(restarted);
+    auto changed = *registers;
+    // A system call that a stop of ours has begun anew, and that this signal would have ended: it must
+    // not be begun again behind the handler.
+    const bool begun_anew = thread.restarted_at == registers->pc();
+    if (begun_anew && !is_ignored(tid, signal)) {
+      undo_restart(changed);
+      (void)tracee.set_registers(changed);
+    } else if (restart_interrupted_call(changed) && is_ignored(tid, signal)) {
+      (void)tracee.set_registers(changed);
+    }
   }
+  thread.restarted_at.reset();
   (void)std::move(tracee).resume(signal);
 }
 
 /// The end of a stop that we asked for, or of a thread's first one.
-void Tracer::resume_interrupted(StoppedTracee tracee) {
+void Tracer::resume_interrupted(StoppedTracee tracee, TraceeThread& thread) {
+  thread.restarted_at.reset();
   if (auto registers = tracee.registers())
-    if (restart_interrupted_call(*registers)) (void)tracee.set_registers(*registers);
+    if (restart_interrupted_call(*registers)) {
+      thread.restarted_at = registers->pc();
+      (void)tracee.set_registers(*registers);
+    }
   (void)std::move(tracee).resume();
 }
 

@@ -54,7 +54,7 @@ private:
   void handle_mark(Marked marked, TraceeThread& thread);
   void handle_own_stop(StoppedTracee tracee, TraceeThread& thread);
   void deliver_signal(StoppedTracee tracee, TraceeThread& thread);
-  void resume_interrupted(StoppedTracee tracee);
+  void resume_interrupted(StoppedTracee tracee, TraceeThread& thread);
   void handle_interrupts(const Interrupts& seen);
   void check_limits();
   void check_size_limits();
@@ -76,6 +76,7 @@ private:
   // The end.
   void leave_all(std::string reason);
   void leave(StoppedTracee tracee, TraceeThread& thread);
+  void let_orphans_go();
   void forget(pid_t tid);
 
   bool is_first(pid_t tid) const { return tid == first_pid_; }

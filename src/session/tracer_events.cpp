@@ -32,8 +32,7 @@ void Tracer::handle_event(StoppedTracee tracee, TraceeThread& thread) {
       return;
     case PTRACE_EVENT_EXEC: return handle_exec(std::move(tracee), thread);
     case PTRACE_EVENT_STOP:
-      begin_thread(thread);
-      return resume_interrupted(std::move(tracee));
+      return resume_interrupted(std::move(tracee), thread);
     default: (void)std::move(tracee).resume(); return;
   }
 }
@@ -65,7 +64,8 @@ void Tracer::handle_birth(const StoppedTracee& tracee, TraceeThread& parent) {
     add_thread(child, tracee.tid(), process);
   } else {
     const bool guess = tracee.stop().detail == PTRACE_EVENT_VFORK;
-    add_child(tracee.tid(), child, process, share_memory(process->pid, child, guess));
+    // By the thread, not the process: its first thread may have ended, and has no memory then.
+    add_child(tracee.tid(), child, process, share_memory(tracee.tid(), child, guess));
   }
   claim(child);
 }
@@ -82,7 +82,7 @@ void Tracer::add_child(pid_t parent_tid, pid_t child,
                        const std::shared_ptr<TracedProcess>& parent, bool shares_memory) {
   auto process = std::make_shared<TracedProcess>();
   process->pid = child;
-  const bool followed = options_.follow_children && !parent->silent;
+  const bool followed = options_.follow_children && !parent->silent && !leaving_;
   process->silent = !followed;
   if (shares_memory) {
     process->space = parent->space;

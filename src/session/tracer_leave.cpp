@@ -26,6 +26,10 @@ void Tracer::leave_all(std::string reason) {
   // Each is let go at its next stop, whichever that is.
   for (const pid_t tid : tracees_.tids())
     (void)interrupt(tid);
+}
+
+/// Children whose parents were killed before they could tell of them: nobody will claim these.
+void Tracer::let_orphans_go() {
   for (auto& [tid, tracee] : unclaimed_)
     (void)std::move(tracee).detach();
   unclaimed_.clear();
@@ -35,9 +39,10 @@ void Tracer::leave_now() {
   leave_all({});
   while (!tracees_.empty()) {
     auto outcome = StoppedTracee::wait(-1);
-    if (!outcome) return;
+    if (!outcome) break;
     dispatch(*std::move(outcome));
   }
+  let_orphans_go();
 }
 
 std::string Tracer::why_nothing() const {
@@ -70,8 +75,10 @@ void Tracer::leave(StoppedTracee tracee, TraceeThread& thread) {
   // In a group-stop the signal has been delivered; detaching with it keeps the process stopped.
   if (stop.kind == StopKind::Group) signal = stop.detail;
   if (signal == 0) {
+    // A handler that runs next has interrupted the system call by right.
     if (auto registers = tracee.registers())
-      if (restart_interrupted_call(*registers)) (void)tracee.set_registers(*registers);
+      if (restart_interrupted_call(*registers) && !has_handler_to_run(tid))
+        (void)tracee.set_registers(*registers);
   }
   (void)std::move(tracee).detach(signal);
   forget(tid);

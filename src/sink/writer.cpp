@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace sonictrace {
@@ -12,7 +13,11 @@ namespace sonictrace {
 Result<UniqueFd> open_log(const std::string& path) {
   // O_CLOEXEC: the log must not leak into the traced program.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return Error::from_errno("can't open " + path + " for writing");
+  if (fd < 0) {
+    const int why = errno;
+    return Error::saying("can't open " + path + " for writing: " + std::strerror(why) +
+                         "; name another file with -o");
+  }
   return UniqueFd(fd);
 }
 

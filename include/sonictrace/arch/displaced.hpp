@@ -25,7 +25,7 @@ public:
 ///
 /// What a copy can't hide: `syscall` leaves the address behind it in rcx, which is the slot's, and
 /// an x87 instruction that of itself in the FPU's last instruction pointer. No compiler's code
-/// reads either. A task with a user shadow stack (CET) must not have its calls emulated.
+/// reads either. A thread with a user shadow stack (CET) must not have its calls emulated.
 class DisplacedInstruction {
 public:
   static constexpr std::size_t kLongest = 15; ///< bytes of an x86 instruction

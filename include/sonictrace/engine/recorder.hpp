@@ -19,6 +19,10 @@ public:
   void define(const Definition& definition);
   /// Hands what is buffered to the sink.
   void flush();
+  /// The same where it is time to: to be called when no tracee waits.
+  void flush_if_full() {
+    if (buffer_.is_full()) flush();
+  }
 
   /// The id of a new call.
   std::uint64_t next_call() {

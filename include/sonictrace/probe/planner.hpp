@@ -45,6 +45,7 @@ struct ModulePlan {
   std::size_t sites = 0;    ///< instructions with a probe
   std::size_t hoisted = 0;  ///< chosen functions watched at the callee's entry
   std::size_t entries = 0;  ///< chosen by -x
+  std::string left_out;     ///< start-up functions, which are traced by name only
   std::string skipped;      ///< why nothing is looked at; empty: it was
 };
 

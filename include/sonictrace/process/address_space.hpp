@@ -6,6 +6,7 @@
 
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/process/mappings.hpp"
+#include "sonictrace/process/proc_files.hpp"
 #include "sonictrace/process/tracee_memory.hpp"
 
 namespace sonictrace {
@@ -25,9 +26,17 @@ public:
   const TraceeMemory& memory() const { return memory_; }
   /// Opens what it needs each time: it is asked for rarely, and a session may have many of these.
   std::optional<Mapping> mapping_at(TraceeAddress address) const {
-    const auto maps = open_mappings(pid_);
-    if (!maps) return std::nullopt;
-    return sonictrace::mapping_at(*maps, pid_, address);
+    if (const auto maps = open_mappings(pid_))
+      if (auto mapping = sonictrace::mapping_at(*maps, pid_, address)) return mapping;
+    // A process whose first thread has ended shows its memory by the others only.
+    const auto status = read_task_status(pid_);
+    if (!status || status->state != 'Z') return std::nullopt;
+    const auto threads = list_threads(pid_);
+    if (!threads) return std::nullopt;
+    for (const pid_t tid : *threads)
+      if (const auto maps = open_mappings(tid))
+        if (auto mapping = sonictrace::mapping_at(*maps, tid, address)) return mapping;
+    return std::nullopt;
   }
 
 private:

@@ -21,6 +21,7 @@ struct TaskStatus {
   char state = '?';
   int seccomp = 0;            ///< 0 off, 1 strict, 2 filter
   std::uint64_t pending = 0;  ///< bit N-1: signal N, of the thread (SigPnd)
+  std::uint64_t shared_pending = 0; ///< of the process (ShdPnd)
   std::uint64_t blocked = 0;  ///< SigBlk
   std::uint64_t ignored = 0;  ///< SigIgn
   std::uint64_t caught = 0;   ///< SigCgt

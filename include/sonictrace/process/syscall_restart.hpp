@@ -15,6 +15,12 @@ bool is_never_restarted(std::uint64_t number);
 /// time-out starts anew. Returns whether it did; `registers` are the stop's and are changed with it.
 bool restart_interrupted_call(Registers& registers);
 
+/// Takes that back, before the call is made: it has failed with -EINTR after all.
+void undo_restart(Registers& registers);
+
+/// Whether a signal is about to reach a handler of the program.
+bool has_handler_to_run(pid_t tid);
+
 /// Whether the program will not see this signal at all: ignored, or by default without effect.
 bool is_ignored(pid_t tid, int signal);
 

@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "sonictrace/base/result.hpp"
+#include "sonictrace/session/session.hpp"
 #include "sonictrace/session/session_options.hpp"
 
 namespace sonictrace {
@@ -18,6 +19,7 @@ struct ExplainedModule {
   std::size_t sites = 0;   ///< instructions that would be watched for them
   std::size_t hoisted = 0; ///< of the chosen, those seen at the callee's entry
   std::size_t entries = 0; ///< functions of its own, chosen by -x
+  std::string left_out;    ///< functions that are never traced by default, by name
   std::string skipped;     ///< why none of its calls are; empty: they are looked at
 };
 
@@ -29,6 +31,7 @@ struct Explanation {
 /// Of the modules that a command begins with (those that it loads by dlopen are not known before it
 /// runs), or that a process has. Runs no program: the command's own dynamic linker lists what it
 /// would load (ld.so(8), --list).
-Result<Explanation> explain_session(const SessionOptions& options);
+/// Fails as Session::start would.
+std::variant<Explanation, StartFailure> explain_session(const SessionOptions& options);
 
 } // namespace sonictrace

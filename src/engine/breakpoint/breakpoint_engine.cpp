@@ -104,7 +104,10 @@ void BreakpointEngine::thread_started(pid_t tid, std::optional<pid_t> parent,
     thread.trap = from->trap;
     thread.trap_mask = from->trap_mask;
   } else {
-    thread.trap = std::make_shared<TrapDisposition>();
+    // Of the same process, if another thread of it is known already.
+    for (const auto& [other_tid, other] : threads_)
+      if (other.space == thread.space && other_tid != tid) thread.trap = other.trap;
+    if (!thread.trap) thread.trap = std::make_shared<TrapDisposition>();
     TrapGuard(*thread.space, *thread.trap, thread.trap_mask).begin(tid);
   }
   thread_gone(tid); // as it was in another program
@@ -156,11 +159,13 @@ void BreakpointEngine::program_replaced(pid_t tid, const std::shared_ptr<Address
   thread_started(tid, std::nullopt, space, false);
 }
 
-StackId BreakpointEngine::stack_of(TracedThread& thread, TraceeAddress sp) {
-  if (!thread.stack || !thread.stack->range.contains(sp)) {
-    thread.stack = thread.space->stacks().region_of(thread.space->space(), sp, !thread.seen);
-    thread.seen = true;
-  }
+StackId BreakpointEngine::stack_of(TracedThread& thread, const Registers& registers) {
+  const auto sp = registers.sp();
+  const AddressSpace& space = thread.space->space();
+  // Of a process's first thread it is somewhere else: its stack is the kernel's making.
+  const TraceeAddress control_block(thread.tid == space.pid() ? 0 : registers.raw().fs_base);
+  if (!thread.stack || !thread.stack->range.contains(sp))
+    thread.stack = thread.space->stacks().region_of(space, sp, control_block);
   return thread.stack->id;
 }
 
@@ -215,6 +220,9 @@ Handled BreakpointEngine::pass_on(StoppedTracee tracee, TracedThread& thread) {
       (void)tracee.set_signal_info(*info);
     }
   }
+  // Where the copy has not run yet, the breakpoint will be hit again behind the handler: once more the
+  // same call.
+  if (thread.space->find(original) != nullptr) thread.replay = {original, registers->sp()};
   registers->set_pc(original);
   (void)tracee.set_registers(*registers);
   return NotOurs{std::move(tracee)};
@@ -224,13 +232,15 @@ Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
                                      Breakpoint& breakpoint, Registers registers) {
   const auto seen_ns = tracee.seen_ns();
   Hit hit{std::move(tracee), {}, thread, breakpoint, registers, seen_ns, {}, 0, {}, {}, false};
-  hit.stack = stack_of(thread, registers.sp());
+  hit.stack = stack_of(thread, registers);
   if (thread.trap->action || thread.trap->must_be_read || thread.trap_mask.blocked) {
     TrapGuard(*thread.space, *thread.trap, thread.trap_mask).repair(hit.tracee, hit.killed);
     if (hit.killed) return Gone{*hit.killed};
   }
 
-  if (!thread.silent) {
+  const bool is_replay = thread.replay == std::pair(registers.pc(), registers.sp());
+  if (is_replay) thread.replay = {};
+  if (!thread.silent && !is_replay) {
     if (!thread.calls.empty()) see_returns(hit);
     if (!breakpoint.marks.empty()) see_marks(hit);
     // Two callers' hoisted calls may share a place; a user's -x another.
@@ -290,6 +300,8 @@ Handled BreakpointEngine::step_past(Hit& hit) {
   if (hit.killed) return Gone{*hit.killed};
   if (hit.tracee->stop() != Stop{StopKind::SignalDelivery, SIGTRAP}) {
     // A signal came first, or the instruction faulted: the program's own affair.
+    if (const auto now = hit.tracee->registers(); now && now->pc() == hit.breakpoint.at)
+      hit.thread.replay = {now->pc(), now->sp()};
     calls_.let_go(hit.thread, hit.seen_ns, hit.opened);
     return NotOurs{*std::move(hit.tracee)};
   }
@@ -390,7 +402,7 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
   if (probe.kind != ProbeKind::Entry) hit.called = probe.function;
 
   // Without a breakpoint there its return is lost: the call stays open in the log.
-  if (!hit.thread.space->insert(return_address)) calls_.recorder().count_lost(1);
+  if (!hit.thread.space->insert_return_site(return_address)) calls_.recorder().count_lost(1);
 }
 
 void BreakpointEngine::see_target(const Hit& hit, TraceeAddress target) {

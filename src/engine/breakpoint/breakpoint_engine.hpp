@@ -42,7 +42,7 @@ private:
   TracedThread* find_thread(pid_t tid);
   std::shared_ptr<PatchedSpace> space_of(const std::shared_ptr<AddressSpace>& space);
   void forget_if_unused(const std::shared_ptr<PatchedSpace>& space);
-  StackId stack_of(TracedThread& thread, TraceeAddress sp);
+  StackId stack_of(TracedThread& thread, const Registers& registers);
 
   Handled handle_hit(StoppedTracee tracee, TracedThread& thread, Breakpoint& breakpoint,
                      Registers registers);

@@ -56,6 +56,19 @@ Result<Breakpoint*> PatchedSpace::insert(TraceeAddress at) {
   return &breakpoints_.emplace(at.value(), std::move(breakpoint)).first->second;
 }
 
+Result<Breakpoint*> PatchedSpace::insert_return_site(TraceeAddress at) {
+  if (Breakpoint* known = find(at)) return known;
+  const bool is_code = std::any_of(code_.begin(), code_.end(),
+                                   [at](const AddressRange& range) { return range.contains(at); });
+  if (!is_code) {
+    const auto mapping = space_->mapping_at(at);
+    if (!mapping || !mapping->executable)
+      return Error(std::errc::bad_address, fmt::format("no code at {:#x}", at.value()));
+    code_.push_back(mapping->range);
+  }
+  return insert(at);
+}
+
 Result<void> PatchedSpace::make_passable(Breakpoint& breakpoint,
                                          std::optional<StoppedTracee>& tracee,
                                          std::optional<Exit>& killed) {
@@ -152,6 +165,7 @@ void PatchedSpace::forget_range(AddressRange range) {
   const auto is_in = [&](const auto& entry) {
     return range.contains(TraceeAddress(entry.first));
   };
+  code_.clear(); // mappings have changed
   std::erase_if(breakpoints_, is_in);
   std::erase_if(retired_, is_in);
 }

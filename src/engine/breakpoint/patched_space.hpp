@@ -35,6 +35,9 @@ public:
   /// The breakpoint at `at`, put in where there was none. Fails where there is no instruction, or
   /// one that can't be moved.
   Result<Breakpoint*> insert(TraceeAddress at);
+  /// The same for where a call returns to. Fails where that is no code: what looked like a return
+  /// address was none.
+  Result<Breakpoint*> insert_return_site(TraceeAddress at);
   /// Makes sure that a thread can be brought past a breakpoint: gives it its slot. Where a page must
   /// be mapped first, `tracee` makes the call, in a stop that allows remote calls; it may be killed
   /// in that: then it is empty and `killed` is set.
@@ -85,6 +88,7 @@ private:
   std::optional<TraceeAddress> syscall_instruction_;
   std::optional<TraceeAddress> step_area_;
   std::vector<std::byte> step_area_content_; ///< what stood there before the first step
+  std::vector<AddressRange> code_; ///< mappings known to be executable
   bool mapping_refused_ = false; ///< by seccomp or the kernel: not to be tried again
 };
 

@@ -4,17 +4,17 @@
 
 namespace sonictrace {
 
-const StackMap::Region& StackMap::region_of(const AddressSpace& space, TraceeAddress sp, bool own) {
-  for (auto& region : regions_) {
-    if (!region.range.contains(sp)) continue;
-    if (own) region.id.exclusive = true;
-    return region;
-  }
+const StackMap::Region& StackMap::region_of(const AddressSpace& space, TraceeAddress sp,
+                                            TraceeAddress control_block) {
+  for (const auto& region : regions_)
+    if (region.range.contains(sp)) return region;
   const auto mapping = space.mapping_at(sp);
   // A thread whose stack pointer points to nothing will fault soon; its own page may stand for it.
-  const auto range = mapping ? mapping->range : *AddressRange::make(sp, sp + 1);
+  constexpr std::int64_t kPage = 4096;
+  const auto range = mapping ? mapping->range : *AddressRange::make(sp, sp + kPage);
   const bool heap = mapping && mapping->path == "[heap]";
-  const bool exclusive = (own && !heap) || (mapping && mapping->path == "[stack]");
+  const bool exclusive =
+      mapping && (mapping->path == "[stack]" || (!heap && range.contains(control_block)));
   for (auto& region : regions_) {
     if (range.end() <= region.range.begin() || region.range.end() <= range.begin()) continue;
     region.range = *AddressRange::make(std::min(range.begin(), region.range.begin()),

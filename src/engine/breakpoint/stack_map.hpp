@@ -19,8 +19,10 @@ public:
   };
 
   /// The region that holds `sp`; asks the kernel where it is not known yet.
-  /// `own`: the thread has just begun, so this is the stack that was made for it.
-  const Region& region_of(const AddressSpace& space, TraceeAddress sp, bool own);
+  /// `control_block`: where fs_base points, 0: not to be looked at. The C library puts a thread's
+  /// control block into the mapping that it makes for its stack: so that one is the thread's own.
+  const Region& region_of(const AddressSpace& space, TraceeAddress sp,
+                          TraceeAddress control_block);
 
   /// The region that holds `address`, if one is known.
   std::optional<StackId> known(TraceeAddress address) const {

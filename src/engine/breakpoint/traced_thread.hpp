@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine/breakpoint/open_calls.hpp"
 #include "engine/breakpoint/patched_space.hpp"
@@ -21,7 +22,9 @@ struct TracedThread {
   bool silent = false; ///< no records
   OpenCalls calls;
   std::optional<StackMap::Region> stack; ///< the one it was last seen on
-  bool seen = false;                     ///< its own stack is known
+  /// pc and sp at which a breakpoint will be hit a second time for the same call: a signal came before
+  /// its instruction had run.
+  std::pair<TraceeAddress, TraceeAddress> replay;
 
   std::uint64_t own_ns = 0;     ///< of its time, spent stopped by us
   std::uint64_t unwound_ns = 0; ///< CLOCK_MONOTONIC of the last raised exception or longjmp, 0: none

@@ -53,8 +53,14 @@ bool TrapGuard::follow_action(std::optional<StoppedTracee>& tracee, std::optiona
     const auto registers = tracee->registers();
     if (!registers) return false;
     const auto& raw = registers->raw();
-    if (raw.orig_rax != SYS_rt_sigaction || raw.rdi != SIGTRAP) continue;
     const bool is_entry = stops % 2 == 0;
+    if (raw.orig_rax != SYS_rt_sigaction || raw.rdi != SIGTRAP) {
+      // A library of its own that takes locks: they may be held by a thread that waits for us.
+      const bool is_harmless = raw.orig_rax == SYS_rt_sigprocmask || raw.orig_rax == SYS_rt_sigaction;
+      if (is_harmless) continue;
+      disposition_.must_be_read = true;
+      return true;
+    }
     if (is_entry) {
       set.emplace();
       const auto into = std::as_writable_bytes(std::span(*set));

@@ -167,7 +167,8 @@ TEST(OpenLog, says_in_one_line_what_failed) {
 
   ASSERT_FALSE(fd);
   EXPECT_EQ(fd.error().message(),
-            "can't open /nonexistent/x for writing: No such file or directory");
+            "can't open /nonexistent/x for writing: No such file or directory; name another file "
+            "with -o");
 }
 
 TEST(TextSink, reports_a_failure_to_write) {
