@@ -149,6 +149,7 @@ TEST_P(Attach, is_undone_when_the_tracer_dies_of_its_own_fault) {
   ASSERT_TRUE(service.read_until("ready"));
   for (const int signal : {SIGSEGV, SIGABRT, SIGSEGV}) {
     SCOPED_TRACE(signal);
+    std::filesystem::remove(log_path()); // that of the round before says nothing of this one
     RunningProgram attached(tracer({"-e", "tr_*"}, service.pid()));
     // Until it has recorded something: its buffer is written ten times a second.
     ASSERT_TRUE(wait_until(
