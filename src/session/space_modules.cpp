@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include "sonictrace/base/clock.hpp"
 
 namespace sonictrace {
 namespace {

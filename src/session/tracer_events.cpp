@@ -139,13 +139,11 @@ void Tracer::adopt_unclaimed() {
 void Tracer::handle_exec(StoppedTracee tracee, TraceeThread& thread) {
   const auto process = thread.process;
   const pid_t pid = process->pid;
-  const auto former = tracee.event_message();
   const bool is_launch = pid == command_ && !process->space;
   // All threads but this one are gone, without an exit of their own; one that was not the leader
   // runs on under the leader's tid (ptrace(2), "execve(2) under ptrace").
   for (const pid_t tid : tracees_.tids_of(*process))
     if (tid != pid) forget(tid);
-  (void)former;
 
   const bool followed = !process->silent;
   auto successor = std::make_shared<TracedProcess>();

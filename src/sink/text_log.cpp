@@ -52,7 +52,7 @@ void TextSink::Log::enter(const RecordView& record) {
     functions_.called(header.function); // the closing line counts all functions that were called
     return;
   }
-  OpenCall& call = calls_.thread(static_cast<pid_t>(header.thread)).push();
+  PendingCall& call = calls_.thread(static_cast<pid_t>(header.thread)).push();
   call.call = header.call;
   call.function = header.function;
   call.depth = header.depth;
@@ -72,7 +72,7 @@ void TextSink::Log::leave(const RecordView& record) {
   const wire::RecordHeader& header = record.header;
   if (is_too_deep(header.depth)) return;
   const pid_t thread = static_cast<pid_t>(header.thread);
-  const OpenCall* const call = calls_.thread(thread).pop(header.call);
+  const PendingCall* const call = calls_.thread(thread).pop(header.call);
   // ltrace drops the calls that an exception or a longjmp leaves, without a word.
   if (header.kind == RecordKind::Unwound && options_.ltrace) return;
 
@@ -95,7 +95,7 @@ void TextSink::Log::leave(const RecordView& record) {
   write_end(record, function);
 }
 
-void TextSink::Log::write_whole(const RecordView& record, const OpenCall& call) {
+void TextSink::Log::write_whole(const RecordView& record, const PendingCall& call) {
   if (record.header.detail < options_.min_time_ns) {
     ++left_out_.short_calls;
     functions_.called(call.function); // for the closing line, as above
@@ -177,7 +177,7 @@ void TextSink::Log::append_indent(std::uint16_t depth) {
 }
 
 /// `NAME(ARGS`
-void TextSink::Log::append_call(const OpenCall& call, std::span<const std::byte> captured) {
+void TextSink::Log::append_call(const PendingCall& call, std::span<const std::byte> captured) {
   const Function& function = functions_.called(call.function);
   append_indent(call.depth);
   out_ += function.shown;
@@ -186,9 +186,9 @@ void TextSink::Log::append_call(const OpenCall& call, std::span<const std::byte>
 }
 
 /// Calls that will not return: in the whole form nothing was written of them so far.
-void TextSink::Log::write_open_calls(const std::vector<OpenCall>& calls) {
+void TextSink::Log::write_open_calls(const std::vector<PendingCall>& calls) {
   if (is_split()) return; // they have their line
-  for (const OpenCall& call : calls) {
+  for (const PendingCall& call : calls) {
     if (call.inherited) continue; // has its line in the parent process
     begin_line({}, call.thread, call.time_ns, call.return_address);
     append_call(call, call.captured);
@@ -206,10 +206,10 @@ void TextSink::Log::take(const ThreadStarted& thread) {
 
 void TextSink::Log::take(const InheritedCall& inherited) {
   if (is_too_deep(inherited.depth)) return;
-  const OpenCall* const found = calls_.find(inherited.parent_call);
-  std::optional<OpenCall> parent;
+  const PendingCall* const found = calls_.find(inherited.parent_call);
+  std::optional<PendingCall> parent;
   if (found != nullptr) parent = *found; // by value: push may move the parent's
-  OpenCall& call = calls_.thread(inherited.tid).push();
+  PendingCall& call = calls_.thread(inherited.tid).push();
   call.call = inherited.call;
   call.function = inherited.function;
   call.depth = inherited.depth;

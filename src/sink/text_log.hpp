@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "sink/closing_line.hpp"
-#include "sink/function_table.hpp"
-#include "sink/open_calls.hpp"
+#include "sink/function_names.hpp"
+#include "sink/pending_calls.hpp"
 #include "sink/time_text.hpp"
 #include "sonictrace/decode/render.hpp"
 #include "sonictrace/sink/text_sink.hpp"
@@ -43,7 +43,7 @@ public:
   void take(const Remark& remark);
 
 private:
-  using Function = FunctionTable::Function;
+  using Function = FunctionNames::Function;
   bool is_split() const { return options_.form == LineForm::Split; }
   bool is_too_deep(std::uint16_t depth) const {
     return options_.max_depth != 0 && depth > options_.max_depth;
@@ -51,7 +51,7 @@ private:
 
   void enter(const RecordView& record);
   void leave(const RecordView& record);
-  void write_whole(const RecordView& record, const OpenCall& call);
+  void write_whole(const RecordView& record, const PendingCall& call);
   void write_end(const RecordView& record, const Function& function);
 
   void begin_line(std::string_view end_of_open_line, pid_t thread, std::uint64_t time_ns,
@@ -61,16 +61,16 @@ private:
   void end_line();
   void end_open_line(std::string_view how);
   void append_indent(std::uint16_t depth);
-  void append_call(const OpenCall& call, std::span<const std::byte> captured);
-  void write_open_calls(const std::vector<OpenCall>& calls);
+  void append_call(const PendingCall& call, std::span<const std::byte> captured);
+  void write_open_calls(const std::vector<PendingCall>& calls);
 
   Writer writer_;
   TextOptions options_;
   bool module_lines_;
   ValueStyle style_;
   TimeText time_;
-  FunctionTable functions_;
-  OpenCalls calls_;
+  FunctionNames functions_;
+  PendingCalls calls_;
   LeftOut left_out_;
   std::optional<pid_t> first_thread_;
   std::uint64_t entered_ = 0;

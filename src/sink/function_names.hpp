@@ -21,7 +21,7 @@ struct FunctionNaming {
 
 /// What the log calls each function. Names are made at a function's first call: of the thousands
 /// that are defined, few are called.
-class FunctionTable {
+class FunctionNames {
 public:
   struct Function {
     std::string name;  ///< as in `<... NAME resumed> `
@@ -29,7 +29,7 @@ public:
     std::shared_ptr<const proto::Prototype> prototype;
   };
 
-  explicit FunctionTable(FunctionNaming naming);
+  explicit FunctionNames(FunctionNaming naming);
 
   void define(const ModuleDefinition& module);
   void define(const FunctionDefinition& function);

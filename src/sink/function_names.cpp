@@ -1,4 +1,4 @@
-#include "sink/function_table.hpp"
+#include "sink/function_names.hpp"
 
 #include <algorithm>
 #include <set>
@@ -21,14 +21,14 @@ std::string sanitized(std::string_view text) {
 
 } // namespace
 
-FunctionTable::FunctionTable(FunctionNaming naming)
+FunctionNames::FunctionNames(FunctionNaming naming)
     : naming_(naming), unknown_{"?", "?", proto::Prototype::unknown()} {}
 
-void FunctionTable::define(const ModuleDefinition& module) {
+void FunctionNames::define(const ModuleDefinition& module) {
   sonames_.insert_or_assign(module.id, sanitized(module.soname));
 }
 
-void FunctionTable::define(const FunctionDefinition& function) {
+void FunctionNames::define(const FunctionDefinition& function) {
   SONICTRACE_CHECK(function.id < kMaxFunctions, "function ids are to be small numbers");
   if (function.id >= entries_.size()) entries_.resize(function.id + std::size_t{1});
   Entry& entry = entries_[function.id];
@@ -37,14 +37,14 @@ void FunctionTable::define(const FunctionDefinition& function) {
   entry.function.prototype = function.prototype ? function.prototype : proto::Prototype::unknown();
 }
 
-void FunctionTable::rebind(const FunctionRebound& rebound) {
+void FunctionNames::rebind(const FunctionRebound& rebound) {
   if (rebound.id >= entries_.size()) return;
   Entry& entry = entries_[rebound.id];
   entry.definition.implemented_by = rebound.implemented_by;
   if (entry.was_called) name_all(namesakes_[entry.function.name]);
 }
 
-const FunctionTable::Function& FunctionTable::call_first(FunctionId id) {
+const FunctionNames::Function& FunctionNames::call_first(FunctionId id) {
   if (id >= entries_.size() || !entries_[id].function.prototype) return unknown_;
   Entry& entry = entries_[id];
   entry.was_called = true;
@@ -57,7 +57,7 @@ const FunctionTable::Function& FunctionTable::call_first(FunctionId id) {
   return entry.function;
 }
 
-void FunctionTable::name_all(const std::vector<FunctionId>& namesakes) {
+void FunctionNames::name_all(const std::vector<FunctionId>& namesakes) {
   ModuleId first = kNoModule;
   bool several = false;
   for (const FunctionId id : namesakes) {
@@ -83,12 +83,12 @@ void FunctionTable::name_all(const std::vector<FunctionId>& namesakes) {
   }
 }
 
-std::string FunctionTable::soname(ModuleId module) const {
+std::string FunctionNames::soname(ModuleId module) const {
   const auto found = sonames_.find(module);
   return found == sonames_.end() ? std::string() : found->second;
 }
 
-std::size_t FunctionTable::called_count() const {
+std::size_t FunctionNames::called_count() const {
   std::set<std::pair<std::string_view, ModuleId>> functions;
   for (const FunctionId id : order_) {
     const FunctionDefinition& definition = entries_[id].definition;
@@ -97,7 +97,7 @@ std::size_t FunctionTable::called_count() const {
   return functions.size();
 }
 
-std::vector<FunctionTable::Place> FunctionTable::called_places() const {
+std::vector<FunctionNames::Place> FunctionNames::called_places() const {
   std::vector<Place> places;
   std::set<std::pair<std::string_view, std::string>> seen;
   for (const FunctionId id : order_) {

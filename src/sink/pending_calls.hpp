@@ -14,7 +14,7 @@
 namespace sonictrace {
 
 /// A call that has begun and not returned.
-struct OpenCall {
+struct PendingCall {
   std::uint64_t call = 0;
   FunctionId function = 0;
   std::uint16_t depth = 1;
@@ -35,12 +35,12 @@ public:
   pid_t pid() const { return pid_; }
   pid_t tid() const { return tid_; }
   /// Valid until the next change.
-  std::span<const OpenCall> open() const { return std::span(calls_).first(count_); }
+  std::span<const PendingCall> open() const { return std::span(calls_).first(count_); }
 
   /// A new innermost call, with fields of an earlier one; `captured` is empty.
-  OpenCall& push() {
+  PendingCall& push() {
     if (count_ == calls_.size()) calls_.emplace_back();
-    OpenCall& call = calls_[count_++];
+    PendingCall& call = calls_[count_++];
     call.inherited = false;
     call.arguments_known = true;
     call.thread = tid_;
@@ -50,7 +50,7 @@ public:
 
   /// Ends an open call and returns it, valid until the next change; null if it is not open here.
   /// Most often the innermost one; others where a program changes stacks (swapcontext).
-  const OpenCall* pop(std::uint64_t call) {
+  const PendingCall* pop(std::uint64_t call) {
     for (std::size_t at = count_; at-- > 0;) {
       if (calls_[at].call != call) continue;
       const auto begin = calls_.begin() + static_cast<std::ptrdiff_t>(at);
@@ -61,7 +61,7 @@ public:
     return nullptr;
   }
 
-  const OpenCall* find(std::uint64_t call) const {
+  const PendingCall* find(std::uint64_t call) const {
     for (std::size_t at = count_; at-- > 0;)
       if (calls_[at].call == call) return &calls_[at];
     return nullptr;
@@ -72,12 +72,12 @@ public:
 private:
   pid_t pid_;
   pid_t tid_;
-  std::vector<OpenCall> calls_;
+  std::vector<PendingCall> calls_;
   std::size_t count_ = 0;
 };
 
 /// The open calls of all threads.
-class OpenCalls {
+class PendingCalls {
 public:
   void thread_started(pid_t pid, pid_t tid) {
     forget(tid); // the kernel uses thread ids again
@@ -91,9 +91,9 @@ public:
     return *cached_;
   }
 
-  const OpenCall* find(std::uint64_t call) const {
+  const PendingCall* find(std::uint64_t call) const {
     for (const auto& [tid, calls] : threads_)
-      if (const OpenCall* found = calls.find(call)) return found;
+      if (const PendingCall* found = calls.find(call)) return found;
     return nullptr;
   }
 
@@ -104,12 +104,12 @@ public:
 
   /// The open calls of the threads for which `wanted` holds, in the order they were entered.
   template <class Predicate>
-  std::vector<OpenCall> collect(Predicate wanted) const {
-    std::vector<OpenCall> found;
+  std::vector<PendingCall> collect(Predicate wanted) const {
+    std::vector<PendingCall> found;
     for (const auto& [tid, calls] : threads_)
       if (wanted(calls)) found.insert(found.end(), calls.open().begin(), calls.open().end());
     std::sort(found.begin(), found.end(),
-              [](const OpenCall& a, const OpenCall& b) { return a.order < b.order; });
+              [](const PendingCall& a, const PendingCall& b) { return a.order < b.order; });
     return found;
   }
 
