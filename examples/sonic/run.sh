@@ -61,7 +61,7 @@ head -n 3 sonic.log | cut -c 1-140
 for function in avcodec_receive_frame cv::resize torch::jit::import_ir_module at::native::stft \
                 at::native::mkldnn_convolution at::native::native_group_norm \
                 at::native::upsample_bilinear2d sws_scale avcodec_send_frame; do
-  awk -F '<' -v call=" $function(" 'index($0, call) && $NF + 0 > most + 0 { most = $NF; line = $0 }
+  awk -F '<' -v call=" $function(" 'index($0, call) && (line == "" || $NF + 0 > most + 0) { most = $NF; line = $0 }
     END { print line == "" ? "no call of" call : line; exit line == "" }' sonic.log | cut -c 1-140
 done
 tail -n 1 sonic.log
