@@ -97,19 +97,41 @@ run_fuzz_target() { # TARGET SEEDS
 
 collect_fuzz_seeds() {
   local elf=build-fuzz/seeds/elf_fuzz selectors=build-fuzz/seeds/selector_fuzz
-  local names=build-fuzz/seeds/demangle_fuzz
+  local names=build-fuzz/seeds/demangle_fuzz prototypes=build-fuzz/seeds/proto_fuzz
   rm -rf build-fuzz/seeds
-  mkdir -p "$elf" "$selectors" "$names"
+  mkdir -p "$elf" "$selectors" "$names" "$prototypes"
   # Small programs and libraries: of this machine, and the tests' tracees, which have the odd ones.
   find /usr/bin /usr/lib/x86_64-linux-gnu build-test/tests -type f -size -64k \
     \( -perm -u+x -o -name '*.so*' \) -print0 2>/dev/null |
     LC_ALL=C xargs -0 grep -l -a -m 1 $'^\x7fELF' 2>/dev/null | sort | awk 'NR % 3 == 0' | head -n 200 |
     while read -r file; do cp "$file" "$elf/$(echo "$file" | tr / _)"; done
-  local number=0 name
+  local number=0 name file
   nm -D --defined-only /usr/lib/x86_64-linux-gnu/libstdc++.so.6 | awk '$3 ~ /^_Z/ && NR % 20 == 0 { print $3 }' |
     while read -r name; do printf '%s' "${name%%@*}" >"$names/$(md5sum <<<"$name" | cut -c 1-8)"; done
   printf '_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE' >"$names/rust-legacy"
   printf '_RNvMs0_NtCs5n8Rq_4core3fmtNtB5_9Formatter9write_str' >"$names/rust-v0"
+  # Limits for strings and arrays, something to make a memory of, then a prototype file.
+  printf '\020\004\001' >"$prototypes/grammar"
+  cat >>"$prototypes/grammar" <<'GRAMMAR'
+; All of the grammar.
+typedef list = struct;
+typedef list = struct(int, list*, array(list*, elt1)*);
+typedef bits = flags[ulong](A=1, B=0x2, ; two
+  C=04);
+typedef kind = enum(X, Y=-1, Z);
+list* f1(list, +hex(list*), bits, kind, enum[char](P, Q=0x10));
+function double f2(float, double, ldouble, struct(double, int), struct(float, float));
+long f3(string, string[arg2], string0, +string(array(char, zero(arg2))*), path, bytes[retval]);
+int f4(wstring, wchar, wstring[arg2], string(array(char, 6)), bitvec(array(char, 16)*));
+int f5(vaformat, addr); int f6();
+int f7(int, scanformat);
+hide(int) f8(hide(long), bool(int), oct(short), guess(long), octal, file, format);
+void f9(void);
+import "libc.so";
+GRAMMAR
+  for file in src/proto/prototypes/*.conf; do
+    split -l 30 --filter="{ printf '\\020\\004\\002'; cat; } >$prototypes/\$FILE" "$file" "$(basename "$file" .conf)-"
+  done
   while read -r line; do
     number=$((number + 1))
     printf '%s' "$line" >"$selectors/$number"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "cli/trace_options.hpp"
 #include "sonictrace/base/result.hpp"
@@ -9,11 +10,12 @@
 
 namespace sonictrace {
 
-/// The sink that the options ask for: a log file or stderr, with a status line beside it where
-/// somebody watches.
+/// The sink that the options ask for: a log or a table, in a file or on stderr, with a status line
+/// beside it where somebody watches.
 struct MadeSink {
   std::unique_ptr<Sink> sink;
-  TextSink* text = nullptr; ///< within `sink`
+  TextSink* text = nullptr;                  ///< within `sink`; null where it is no text log
+  const std::string* closing_line = nullptr; ///< in `sink`; to be looked at after finish()
 };
 
 /// Fails, in one line, when the log can't be opened.

@@ -26,6 +26,8 @@ namespace {
 constexpr std::int64_t kMostColumns = 4096;
 // What a captured field can hold: its size has 16 bits, 16 bytes of them are not text.
 constexpr std::int64_t kLongestString = 65519;
+constexpr std::int64_t kMostElements = 1000;
+constexpr std::int64_t kMostFrames = 256;
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 /// One of our own errors.
@@ -87,6 +89,8 @@ public:
     read_numbers();
     read_session();
     read_text();
+    read_counting();
+    read_doctor();
     check_combinations();
     read_selectors();
     if (reply_) return *std::move(reply_);
@@ -143,6 +147,8 @@ private:
     read_number("-s", typed_.string_limit, 0, kLongestString, options_.text.string_limit);
     options_.text.whole_paths = !typed_.string_limit;
     options_.session.string_limit = options_.text.string_limit;
+    read_number("-A", typed_.array_limit, 0, kMostElements, options_.session.array_limit);
+    if (typed_.frames) read_number("-w", typed_.frames, 1, kMostFrames, options_.session.frames);
     read_number("--max-depth", typed_.max_depth, 1, std::numeric_limits<std::int32_t>::max(),
                 options_.text.max_depth);
   }
@@ -150,8 +156,13 @@ private:
   void read_session() {
     SessionOptions& session = options_.session;
     session.ltrace = ltrace_;
-    session.follow_children = typed_.follow;
+    // A table has no lines that would have to tell processes apart.
+    session.follow_children = typed_.follow || (typed_.count && !typed_.attach.empty() && !ltrace_);
     session.user = typed_.user.value_or("");
+    session.conf_files = typed_.conf_files;
+    session.system_calls = typed_.system_calls;
+    session.captures_values = !typed_.count;
+    read_debug();
     if (typed_.user && typed_.user->empty()) fail(failed("-u '': not the name of a user"));
     if (typed_.engine == "inline") {
       fail(failed("--engine=inline: this build has the breakpoint engine only; leave the option "
@@ -172,6 +183,44 @@ private:
                                 "M, G or T behind it, as 64K, 100M",
                                 *typed_.max_log_size)));
     }
+  }
+
+  void read_debug() {
+    if (!typed_.debug) return;
+    if (*typed_.debug == "h") return fail({DebugLog::help(), 0});
+    const auto debug = DebugLog::parse(*typed_.debug);
+    if (debug) options_.session.debug = *debug;
+    else if (ltrace_) fail(failed_as_ltrace(name_, "--debug requires an octal argument"));
+    else fail(failed(fmt::format("-D '{}': not an octal number; -Dh lists the bits", *typed_.debug)));
+  }
+
+  void read_counting() {
+    options_.count = typed_.count;
+    options_.percentiles = typed_.percentiles;
+    options_.interval = duration("--interval", typed_.interval);
+    if (options_.interval && options_.interval->count() == 0)
+      fail(failed("--interval=0: a table after no time; give a duration, as 5s"));
+    if (!typed_.count && typed_.percentiles)
+      fail(failed("--percentiles without -c: it adds columns to the table of -c; give both"));
+    if (!typed_.count && typed_.interval)
+      fail(failed("--interval without -c: it is the time between two tables; give both"));
+  }
+
+  void read_doctor() {
+    options_.doctor = typed_.doctor;
+    options_.match = typed_.match.value_or("");
+    if (typed_.match && typed_.match->empty())
+      fail(failed("--match '': every process would match; give a part of its command line"));
+    if (!typed_.doctor) return;
+    auto& command = options_.session.command;
+    if (!typed_.attach.empty()) options_.patient = options_.session.attach.front();
+    if (command.empty()) return;
+    const auto pid = parse_integer(command.front());
+    if (command.size() > 1 || !pid || *pid < 1 || *pid > std::numeric_limits<pid_t>::max())
+      return fail(failed(fmt::format(
+          "--doctor '{}': give the number of a process, or nothing", fmt::join(command, " "))));
+    options_.patient = static_cast<pid_t>(*pid);
+    command.clear();
   }
 
   void read_text() {
@@ -200,6 +249,15 @@ private:
     text.signals = !typed_.no_signals;
     text.ltrace = ltrace_;
     text.closing_lines = !typed_.quiet && !ltrace_;
+    if (typed_.sample) read_number("--sample", typed_.sample, 1, kAnyNumber, text.sample);
+    if (ltrace_) text.thin_after = 0;
+    if (typed_.thin_after) {
+      const auto size = parse_size(*typed_.thin_after);
+      if (size) text.thin_after = *size;
+      else fail(failed(fmt::format("--thin-after '{}': not a size; give bytes, or a number with K, M, "
+                                   "G or T behind it, as 100M; 0 for never",
+                                   *typed_.thin_after)));
+    }
     if (const auto least = duration("--min-time", typed_.min_time))
       text.min_time_ns = static_cast<std::uint64_t>(least->count());
     read_demangle();
@@ -208,11 +266,10 @@ private:
   void read_output() {
     options_.output = typed_.output.value_or("");
     if (typed_.output && typed_.output->empty()) fail(failed("-o '': needs the name of a file"));
-    for (const std::string_view suffix : {".zst", ".gz"})
-      if (!ltrace_ && options_.output.size() > suffix.size() && options_.output.ends_with(suffix))
-        fail(failed(fmt::format("-o {}: this version writes plain text only; name the log without "
-                                "{}",
-                                options_.output, suffix)));
+    const std::string format = typed_.output_format.value_or("text");
+    options_.json = format == "json";
+    if (format != "text" && format != "json")
+      fail(failed(fmt::format("--output-format '{}': no such format; there are text, json", format)));
   }
 
   void read_demangle() {
@@ -242,7 +299,7 @@ private:
                             "them out"));
     if (typed_.split_lines && typed_.whole_lines)
       fail(failed("--split-lines with --whole-lines: leave one of them out"));
-    if (options_.session.command.empty() && typed_.attach.empty())
+    if (options_.session.command.empty() && typed_.attach.empty() && !typed_.match && !typed_.doctor)
       fail(ltrace_ ? failed_as_ltrace(name_, "too few arguments")
                    : failed("nothing to trace: give a command to run, or -p PID to attach; see "
                             "sonictrace --help"));
@@ -258,6 +315,10 @@ private:
     // The session compiles them again; here an error ends it before anything is started.
     const auto set = SelectorSet::parse(selectors);
     if (!set) return fail(failed(set.error().message()));
+    // With -S -L nobody need look at the modules.
+    if (typed_.system_calls)
+      options_.session.library_calls =
+          set->uses_default() || set->has_call_rules() || set->has_entry_rules();
     options_.text.show_caller = typed_.caller || set->shows_caller();
     options_.warnings = set->warnings();
   }

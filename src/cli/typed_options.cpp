@@ -53,16 +53,23 @@ void add_selecting(CLI::App& app, TypedOptions& typed) {
              "trace functions at their entry, whoever calls them, local ones too: SYMBOL@LIBRARY")
       ->group(group);
   add_switch(app, "-L", typed.no_default, "no calls but those of -l and -x")->group(group);
+  add_switch(app, "-S", typed.system_calls, "system calls as well; with -L only these")
+      ->group(group);
   add_value(app, "--min-time", "DUR", typed.min_time,
             "leave out calls shorter than DUR (10us, 1ms)")
       ->group(group);
   add_value(app, "--max-depth", "N", typed.max_depth, "leave out calls nested deeper than N")
+      ->group(group);
+  add_value(app, "--sample", "N", typed.sample, "write every Nth call of each function")
       ->group(group);
 }
 
 void add_processes(CLI::App& app, TypedOptions& typed) {
   const char* group = "Which processes";
   add_values(app, "-p", "PID", typed.attach, "attach to the process PID; may be repeated")
+      ->group(group);
+  add_value(app, "--match", "REGEX", typed.match,
+            "attach to the process whose command line matches; more than one are listed")
       ->group(group);
   add_switch(app, "-f", typed.follow,
              "trace child processes, too; with -p also those that it has already")
@@ -91,6 +98,15 @@ void add_log(CLI::App& app, TypedOptions& typed) {
   add_value(app, "-a,--align", "COLUMN", typed.align, "put results at COLUMN")->group(group);
   add_value(app, "-s", "N", typed.string_limit, "show at most N characters of a string (32)")
       ->group(group);
+  add_value(app, "-A", "N", typed.array_limit,
+            "show at most N elements of an array, and levels of a struct in itself (4)")
+      ->group(group);
+  add_value(app, "-w,--where", "N", typed.frames,
+            "show where each call was made: at most N frames of its stack")
+      ->group(group);
+  add_values(app, "-F,--config", "FILE", typed.conf_files,
+             "read prototypes from FILE, or from the *.conf files of a directory, too")
+      ->group(group);
   add_switch(app, "-b,--no-signals", typed.no_signals, "no lines for signals")->group(group);
   app.add_flag("-C,--demangle", typed.demangle,
                "form of C++ and Rust names; short is the default, -C is full")
@@ -104,7 +120,24 @@ void add_log(CLI::App& app, TypedOptions& typed) {
   add_switch(app, "--whole-lines", typed.whole_lines,
              "one line a call, written when it returns, on stderr, too")
       ->group(group);
+  add_value(app, "--thin-after", "SIZE", typed.thin_after,
+            "from SIZE on (1G) leave out short calls of functions that are called much, and count "
+            "them; 0: never")
+      ->group(group);
+  add_value(app, "--output-format", "text|json", typed.output_format,
+            "json: an object a line; its schema is in docs/JSON.md")
+      ->group(group);
   add_switch(app, "--quiet", typed.quiet, "no status line, nothing at the end")->group(group);
+}
+
+void add_counting(CLI::App& app, TypedOptions& typed) {
+  const char* group = "A table instead of a log";
+  add_switch(app, "-c", typed.count, "count calls and time for each function, and print a table")
+      ->group(group);
+  add_switch(app, "--percentiles", typed.percentiles, "with -c: p50, p90, p99 and max as well")
+      ->group(group);
+  add_value(app, "--interval", "DUR", typed.interval, "with -c: a table each DUR (5s), too")
+      ->group(group);
 }
 
 void add_limits(CLI::App& app, TypedOptions& typed) {
@@ -124,6 +157,12 @@ void add_others(CLI::App& app, TypedOptions& typed) {
   add_value(app, "--engine", "NAME", typed.engine,
             "how calls are caught: auto (default), breakpoint, inline")
       ->group(group);
+  add_switch(app, "--doctor", typed.doctor,
+             "say what would keep a program, or the process PID behind it, from being traced")
+      ->group(group);
+  add_value(app, "-D,--debug", "MASK", typed.debug,
+            "tell on stderr what sonictrace itself does; -Dh lists the bits of the octal MASK")
+      ->group(group);
   add_switch(app, "--ltrace", typed.ltrace, "behave as ltrace does, for scripts and comparison")->group(group);
   add_switch(app, "-h,--help", typed.help, "show this")->group(group);
   add_switch(app, "-V,--version", typed.version, "show the version, and those of the libraries")
@@ -137,6 +176,7 @@ void TypedOptions::add_to(CLI::App& app) {
   add_selecting(app, *this);
   add_processes(app, *this);
   add_log(app, *this);
+  add_counting(app, *this);
   add_limits(app, *this);
   add_others(app, *this);
 }

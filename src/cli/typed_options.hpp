@@ -18,7 +18,9 @@ struct TypedOptions {
   std::vector<std::string> libraries;
   std::vector<std::string> entries;
   std::vector<std::string> attach;
-  std::optional<std::string> align, indent, string_limit;
+  std::vector<std::string> conf_files;
+  std::optional<std::string> align, indent, string_limit, array_limit, frames, debug, match;
+  std::optional<std::string> interval, sample, thin_after, output_format;
   std::optional<std::string> min_time, max_depth, duration, max_calls, max_log_size;
   std::optional<std::string> engine, user, output;
   std::string demangle;  ///< "true": without a value
@@ -26,6 +28,7 @@ struct TypedOptions {
   bool no_default = false, follow = false, relative = false, durations = false;
   bool instruction_pointer = false, no_signals = false, nanoseconds = false, caller = false;
   bool split_lines = false, whole_lines = false, quiet = false, explain = false, ltrace = false;
+  bool system_calls = false, count = false, percentiles = false, doctor = false;
   bool help = false, version = false;
 
   /// Adds every option of sonictrace to `app`, which then fills this.

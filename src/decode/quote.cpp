@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "decode/escape.hpp"
+
 namespace sonictrace {
 namespace {
 
@@ -32,8 +34,9 @@ void append_octal(std::string& out, unsigned char byte) {
   out.append(digits, sizeof digits);
 }
 
-/// `quote`: escaped with a backslash; 0: no character is.
-void append_escaped(std::string& out, std::string_view text, char quote) {
+} // namespace
+
+void append_escaped(std::string& out, std::string_view text, char quote, Nul nul) {
   std::size_t plain = 0; // where the run of bytes that stand for themselves begins
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
@@ -42,7 +45,9 @@ void append_escaped(std::string& out, std::string_view text, char quote) {
     if (escape == kPlain) continue;
     out.append(text, plain, at - plain);
     plain = at + 1;
-    if (escape == kOctal) {
+    if (byte == 0 && nul == Nul::Short) {
+      out += "\\0";
+    } else if (escape == kOctal) {
       append_octal(out, byte);
     } else {
       out += '\\';
@@ -52,21 +57,19 @@ void append_escaped(std::string& out, std::string_view text, char quote) {
   out.append(text, plain, text.size() - plain);
 }
 
-} // namespace
-
 void append_quoted(std::string& out, std::string_view text, Quoting quoting) {
   out += '"';
-  append_escaped(out, text, quoting == Quoting::Readable ? '"' : '\0');
+  if (quoting == Quoting::Readable)
+    append_escaped(out, text, '"', Nul::Octal);
+  else
+    append_escaped(out, text, '\0', Nul::Short);
   out += '"';
 }
 
 void append_quoted_char(std::string& out, char c, Quoting quoting) {
   out += '\'';
-  if (c == '\0') {
-    out += "\\0";
-  } else {
-    append_escaped(out, std::string_view(&c, 1), quoting == Quoting::Readable ? '\'' : '\0');
-  }
+  append_escaped(out, std::string_view(&c, 1), quoting == Quoting::Readable ? '\'' : '\0',
+                 Nul::Short);
   out += '\'';
 }
 

@@ -16,14 +16,17 @@ Machine machine_of(const Headers& headers) {
   return Machine::Other;
 }
 
-std::vector<Segment> loaded_segments(const Headers& headers) {
+std::vector<Segment> loaded_segments(const Headers& headers, std::span<const std::byte> file) {
   // Linkers write a dozen at most. A hostile file's could each map all of it, again and again.
   constexpr std::size_t kMost = 64;
   std::vector<Segment> segments;
   for (const ProgramHeader& header : headers.segments)
     if (header.type == PT_LOAD && segments.size() < kMost)
       segments.push_back({header.begin, header.memory_size, header.content,
-                          (header.flags & PF_X) != 0, (header.flags & PF_W) != 0});
+                          (header.flags & PF_X) != 0, (header.flags & PF_W) != 0,
+                          header.content.empty()
+                              ? 0
+                              : static_cast<std::uint64_t>(header.content.data() - file.data())});
   return segments;
 }
 
@@ -43,7 +46,7 @@ Image::Parts::Parts(MappedFile mapping, std::span<const std::byte> bytes, std::s
                     Headers file_headers)
     : mapped(std::move(mapping)), file(bytes), name(std::move(file_name)),
       headers(std::move(file_headers)), records(headers.is_64), machine(machine_of(headers)),
-      segments(loaded_segments(headers)), sections(public_sections(headers)),
+      segments(loaded_segments(headers, bytes)), sections(public_sections(headers)),
       build_id(find_build_id(headers)) {
   // The tables of a big-endian file would need a reader of their own; it shows its headers only.
   if (headers.is_little_endian) dynamic = read_dynamic(headers, segments, records);

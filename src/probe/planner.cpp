@@ -57,6 +57,10 @@ std::optional<FoundSymbol> ProbePlanner::wanted(const ModuleList& modules,
   FoundSymbol found;
   if (import.binding == elf::SlotBinding::Irelative) found.module = &caller;
   else found = modules.resolve(caller, import.name, import.version);
+  // LTRACE: -l knows no IFUNC functions. Those that the program itself calls are missed too much.
+  if (as_ltrace && selectors_.has_only_libraries() && !caller.is_main && found.symbol != nullptr &&
+      found.symbol->type == elf::SymbolType::Ifunc)
+    return std::nullopt;
   if (by_default) return found;
   const auto callee = found.module != nullptr ? found.module->name() : ModuleName{};
   if (!selectors_.selects_call(caller.name(), function,
@@ -82,6 +86,16 @@ void ProbePlanner::plan_calls(const ModuleList& modules, const ProbeModule& modu
     return;
   }
   const auto called = called_imports(*calls);
+  // LTRACE: it can't name the calls that go through such a PLT, libc's own. We do not show them.
+  const bool is_nameless =
+      main_only_by_default_ && !module.is_main &&
+      std::any_of(calls->imports.begin(), calls->imports.end(), [](const elf::ImportSlot& import) {
+        return import.binding == elf::SlotBinding::Irelative;
+      });
+  if (is_nameless) {
+    report.skipped = "ltrace does not show its calls";
+    return;
+  }
 
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::vector<std::uint32_t> function_of(calls->imports.size(), kNone);
@@ -126,7 +140,13 @@ void ProbePlanner::plan_entries(const ProbeModule& module, Plan& plan, ModulePla
   if (!selectors_.has_entry_rules() || !selectors_.may_select_entries_of(module.name())) return;
   std::optional<ElfAddress> previous; // two names of one address are one function
   for (const auto& symbol : module.parsed->image().functions()) {
-    if (previous == symbol.value || is_never_watched(symbol.name)) continue;
+    if (is_never_watched(symbol.name)) continue;
+    if (previous == symbol.value) {
+      // LTRACE: it has the name that it finds last.
+      if (main_only_by_default_ && selectors_.selects_entry(module.name(), {symbol.name, symbol.name}))
+        plan.functions.back().mangled = symbol.name;
+      continue;
+    }
     // The unlikely part of a function, which is jumped to in the middle of its frame: no return address
     // is on top of the stack there.
     if (symbol.name.ends_with(".cold")) continue;

@@ -248,6 +248,7 @@ struct SelectorSet::Rules {
   RuleTable calls;   ///< -e and -l
   RuleTable entries; ///< -x
   bool uses_default = false;
+  bool only_libraries = false; ///< -l, and no -e
   bool shows_caller = false;
   std::vector<std::string> warnings;
 
@@ -275,6 +276,7 @@ Result<SelectorSet> SelectorSet::parse(const SelectorOptions& options) {
                                       std::pair(FilterOption::Entries, &options.entries)})
     if (auto added = rules->add(option, *texts); !added) return std::move(added).error();
   const bool has_calls = !options.calls.empty() || !options.libraries.empty();
+  rules->only_libraries = options.calls.empty() && !options.libraries.empty();
   rules->uses_default = !has_calls && !options.no_default;
   rules->shows_caller = options.ltrace ? has_calls : rules->calls.shows_caller();
   return SelectorSet(std::move(rules));
@@ -289,6 +291,7 @@ const std::vector<std::string>& SelectorSet::warnings() const { return rules_->w
 bool SelectorSet::uses_default() const { return rules_->uses_default; }
 bool SelectorSet::shows_caller() const { return rules_->shows_caller; }
 bool SelectorSet::has_call_rules() const { return !rules_->calls.empty(); }
+bool SelectorSet::has_only_libraries() const { return rules_->only_libraries; }
 bool SelectorSet::has_entry_rules() const { return !rules_->entries.empty(); }
 
 bool SelectorSet::selects_call(const ModuleName& caller, const FunctionName& function,

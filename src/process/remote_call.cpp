@@ -14,14 +14,13 @@
 namespace sonictrace {
 namespace {
 
-/// Runs to the end of one system call: two stops, at its entry and at its exit. Not by a single step:
-/// its trap is a forced signal, and would reset the program's own disposition of SIGTRAP.
+/// Runs to the end of one system call: two stops, at its entry and at its exit. Not by a single
+/// step: its trap is a forced signal, and would reset the program's own disposition of SIGTRAP.
 /// SIGSTOP cannot be blocked and may come in between: it is sent again when we are done.
 StoppedTracee::Outcome run_call(StoppedTracee tracee, bool& stop_signal_seen) {
   const pid_t tid = tracee.tid();
   for (int syscall_stops = 0; syscall_stops < 2;) {
-    (void)std::move(tracee).resume_to_syscall(); // killed meanwhile: the wait gives its exit
-    auto next = StoppedTracee::wait(tid);
+    auto next = std::move(tracee).run_to_syscall();
     // Gone without an exit of its own: another thread's exec ended it (ptrace(2)).
     if (!next) return Exit{tid, {StopKind::Killed, SIGKILL}, monotonic_ns()};
     if (std::holds_alternative<Exit>(*next)) return *std::move(next);
@@ -90,8 +89,10 @@ RemoteCallOutcome remote_call(StoppedTracee tracee, TraceeAddress syscall_instru
     if (const auto registers = stopped->registers()) {
       const auto result = static_cast<std::int64_t>(registers->result());
       if (result < 0 && result > -4096)
-        value = Error(static_cast<std::errc>(-result), fmt::format("remote system call {}", number));
-      else value = registers->result();
+        value =
+            Error(static_cast<std::errc>(-result), fmt::format("remote system call {}", number));
+      else
+        value = registers->result();
     }
     (void)stopped->set_registers(*saved);
     (void)set_signal_mask(tid, *mask);

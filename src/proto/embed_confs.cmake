@@ -13,6 +13,10 @@ endforeach()
 file(WRITE ${OUTPUT} "// Made from the .conf files beside embed_confs.cmake; don't edit.
 #include \"proto/built_in.hpp\"
 
+#ifdef __clang__
+#pragma clang diagnostic ignored \"-Woverlength-strings\" // they are longer than 65536 characters
+#endif
+
 namespace sonictrace::proto {
 namespace {
 constexpr ConfText kConfs[] = {

@@ -2,11 +2,17 @@
 
 namespace sonictrace::proto {
 
-std::shared_ptr<const Prototype> Prototype::unknown() {
+const Prototype& Prototype::unknown() {
   // What ltrace assumes: four words, each shown as a long with a guess at its base.
-  static const auto guess = std::make_shared<const Prototype>(
-      Prototype{"", Parameter{}, std::vector<Parameter>(4), true});
-  return guess;
+  static const Type guess = [] {
+    Type type;
+    type.kind = TypeKind::Signed;
+    type.lens = Lens::Guess;
+    return type;
+  }();
+  static const Prototype prototype{
+      "", &guess, std::vector<Parameter>(4, Parameter{&guess, false}), false, true};
+  return prototype;
 }
 
 } // namespace sonictrace::proto

@@ -1,5 +1,10 @@
 #include "sonictrace/proto/prototype_library.hpp"
 
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "proto/built_in.hpp"
@@ -7,28 +12,309 @@
 #include "sonictrace/base/check.hpp"
 
 namespace sonictrace::proto {
+namespace {
+
+constexpr std::string_view kSyscalls = "syscalls";
+constexpr std::size_t kManyNames = 5000; ///< that the built-in files have, about
+
+/// Smaller counts first.
+enum class Tier : std::uint8_t { Given, BuiltIn, Fallback };
+
+/// One text that was added.
+struct Source {
+  std::string module;
+  Tier tier = Tier::Given;
+  bool imported = false; ///< it came in by an import
+  ConfScope scope;
+  std::vector<Source*> imported_by;
+};
+
+struct Entry {
+  Prototype prototype;       ///< without a result as long as it is only known where it is
+  std::string_view deferred; ///< its text
+  Source* source = nullptr;
+  std::size_t order = 0; ///< among those that are equally near: the smallest counts
+  Entry* next = nullptr; ///< of the same name
+};
+
+/// How far a text is from what it is asked about.
+enum class Distance : std::uint8_t { SameModule, AnyModule, OtherModule };
+
+/// How well an entry answers a question; the smallest does best.
+struct Rank {
+  std::size_t level = 0;
+  std::size_t order = 0;
+
+  auto operator<=>(const Rank&) const = default;
+};
+
+/// What the user has given goes before ours, but what it says of a library's `log` is nothing about
+/// that of the mathematical one.
+std::size_t level_of(Tier tier, Distance distance) {
+  constexpr std::size_t kLevels[3][3] = {{0, 1, 4}, {2, 5, 5}, {3, 6, 7}};
+  return kLevels[static_cast<std::size_t>(tier)][static_cast<std::size_t>(distance)];
+}
+
+struct Answer {
+  Entry* entry = nullptr;
+  Distance distance = Distance::SameModule;
+  Rank rank;
+};
+
+/// Is `soname` NAME.so, or a version of it?
+bool is_version_of(std::string_view soname, std::string_view module) {
+  if (soname.substr(0, module.size()) != module) return false;
+  const std::string_view rest = soname.substr(module.size());
+  constexpr std::string_view kEnd = ".so";
+  const bool is_so =
+      module.find(".so.") != std::string_view::npos ||
+      (module.size() > kEnd.size() && module.substr(module.size() - kEnd.size()) == kEnd);
+  return rest.empty() || (is_so && rest[0] == '.');
+}
+
+/// The C library's parts, by the names of their modules: one file each with glibc until 2.33,
+/// mostly one file since then, one file with musl.
+bool is_c_library(std::string_view module) {
+  constexpr std::array<std::string_view, 8> kParts = {"libc.so",      "libm.so",  "libpthread.so",
+                                                      "libdl.so",     "librt.so", "libutil.so",
+                                                      "libresolv.so", "libanl.so"};
+  for (const std::string_view part : kParts)
+    if (is_version_of(module, part)) return true;
+  return module.substr(0, 8) == "ld-musl-" || module.substr(0, 8) == "ld-linux";
+}
+
+/// Those of its parts whose functions are known by their names wherever they are.
+bool is_known_everywhere(std::string_view module) {
+  return is_c_library(module) && !is_version_of(module, "libm.so");
+}
+
+void append(std::vector<std::string>& to, std::vector<std::string>& lines) {
+  to.insert(to.end(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+}
+
+/// What a built-in file is about.
+std::string module_of_built_in(std::string_view file) {
+  const std::string_view name = file.substr(0, file.rfind(".conf"));
+  if (name == kSyscalls) return std::string(name);
+  return (name == "libstdcxx" ? "libstdc++" : std::string(name)) + ".so";
+}
+
+} // namespace
+
+struct PrototypeLibrary::Parts {
+  TypeArena arena;
+  std::deque<Source> sources;
+  std::deque<Entry> entries;
+  std::unordered_map<std::string_view, Entry*> by_name; ///< the first of a chain
+  ConfScope any; ///< typedefs of the texts for any module: they see each other's
+  Importer importer;
+  bool has_built_in = false;
+  std::vector<std::string> known_modules; ///< of the built-in files
+
+  Parts() {
+    by_name.reserve(kManyNames);
+    for (const ConfText& conf : built_in_confs())
+      known_modules.push_back(module_of_built_in(conf.file));
+  }
+
+  Source* source_of(std::string_view module) {
+    for (Source& source : sources)
+      if (source.module == module) return &source;
+    return nullptr;
+  }
+
+  Source* add(std::string_view text, std::string_view file, std::string_view module,
+              Dialect dialect, Tier tier, std::vector<std::string>& errors);
+  Result<Source*> import(std::string_view name, Source& by, std::vector<std::string>& errors);
+  /// `name` outlives the library; empty: it is in the entry.
+  void add(std::string_view name, Entry added);
+  /// Of none: the unknown one.
+  const Prototype* prototype_of(Entry* entry);
+
+  bool is_about(const Source& source, std::string_view module) const;
+  bool is_about(const Source& source, std::string_view module,
+                std::vector<const Source*>& visited) const;
+  bool may_speak_for_others(const Source& source) const;
+  /// Of a text from a module; nothing where it says nothing about it.
+  std::optional<Distance> distance(const Source& source, std::string_view module) const;
+  Answer best(std::string_view name, std::string_view module) const;
+};
+
+Result<Source*> PrototypeLibrary::Parts::import(std::string_view name, Source& by,
+                                                std::vector<std::string>& errors) {
+  Source* source = source_of(name);
+  if (source == nullptr && importer) {
+    if (const auto conf = importer(name)) {
+      source = add(conf->text, conf->file, name, Dialect::Current, by.tier, errors);
+      source->imported = true;
+    }
+  }
+  for (const ConfText& conf : built_in_confs()) {
+    if (source != nullptr) break;
+    if (module_of_built_in(conf.file) != name) continue;
+    source = add(conf.text, conf.file, name, Dialect::Current, Tier::BuiltIn, errors);
+    source->imported = true;
+  }
+  if (source == nullptr) return Error::saying("there is no " + std::string(name) + ".conf");
+  source->imported_by.push_back(&by);
+  return source;
+}
+
+Source* PrototypeLibrary::Parts::add(std::string_view text, std::string_view file,
+                                     std::string_view module, Dialect dialect, Tier tier,
+                                     std::vector<std::string>& errors) {
+  Source& source = sources.emplace_back();
+  source.module = module;
+  source.tier = tier;
+  const bool last_counts = dialect == Dialect::Ltrace07;
+  // ltrace 0.7.3 has one table of all typedefs.
+  ConfScope& scope = last_counts ? any : source.scope;
+  if (!last_counts && module.empty()) {
+    source.scope.import(any);
+    any.import(source.scope);
+  }
+
+  const ConfContext context = {dialect, arena, scope,
+                               [&](std::string_view name) -> Result<const ConfScope*> {
+                                 const auto imported = import(name, source, errors);
+                                 if (!imported) return imported.error();
+                                 return &(*imported)->scope;
+                               }};
+  if (tier == Tier::BuiltIn) { // thousands, of which a program calls a few hundred
+    IndexedConf indexed = index_conf(text, file, context);
+    append(errors, indexed.errors);
+    for (const DeferredPrototype& deferred : indexed.prototypes)
+      add(deferred.name, {{}, deferred.text, &source, entries.size(), nullptr});
+  } else {
+    ParsedConf parsed = parse_conf(text, file, context);
+    append(errors, parsed.errors);
+    for (Prototype& prototype : parsed.prototypes) {
+      const std::size_t order = last_counts ? ~entries.size() : entries.size();
+      add({}, {std::move(prototype), {}, &source, order, nullptr});
+    }
+  }
+  return &source;
+}
+
+void PrototypeLibrary::Parts::add(std::string_view name, Entry added) {
+  Entry& entry = entries.emplace_back(std::move(added));
+  if (name.empty()) name = entry.prototype.name;
+  const auto [found, is_new] = by_name.try_emplace(name, &entry);
+  if (is_new) return;
+  entry.next = found->second->next;
+  found->second->next = &entry;
+}
+
+const Prototype* PrototypeLibrary::Parts::prototype_of(Entry* entry) {
+  if (entry == nullptr) return &Prototype::unknown();
+  if (entry->prototype.result == nullptr) {
+    ParsedConf parsed =
+        parse_conf(entry->deferred, "", {Dialect::Current, arena, entry->source->scope, {}});
+    // A test reads all of them.
+    if (parsed.prototypes.empty()) return &Prototype::unknown();
+    entry->prototype = std::move(parsed.prototypes.front());
+    entry->prototype.shows_success_only = true; // only built-in ones are deferred
+  }
+  return &entry->prototype;
+}
+
+bool PrototypeLibrary::Parts::is_about(const Source& source, std::string_view module) const {
+  std::vector<const Source*> visited;
+  return is_about(source, module, visited);
+}
+
+bool PrototypeLibrary::Parts::is_about(const Source& source, std::string_view module,
+                                       std::vector<const Source*>& visited) const {
+  if (module.empty()) return true;
+  if (!source.module.empty() && is_version_of(module, source.module)) return true;
+  if (is_c_library(module) && is_c_library(source.module)) return true;
+  if (std::find(visited.begin(), visited.end(), &source) != visited.end()) return false;
+  visited.push_back(&source);
+  return std::any_of(source.imported_by.begin(), source.imported_by.end(),
+                     [&](const Source* by) { return is_about(*by, module, visited); });
+}
+
+bool PrototypeLibrary::Parts::may_speak_for_others(const Source& source) const {
+  if (source.module == kSyscalls) return false;
+  if (is_c_library(source.module)) return is_known_everywhere(source.module);
+  return std::none_of(known_modules.begin(), known_modules.end(), [&](const std::string& known) {
+    return is_version_of(source.module, known);
+  });
+}
+
+std::optional<Distance> PrototypeLibrary::Parts::distance(const Source& source,
+                                                          std::string_view module) const {
+  if (source.module.empty()) return module.empty() ? Distance::SameModule : Distance::AnyModule;
+  if (module == kSyscalls || source.module == kSyscalls) {
+    if (source.module != module) return std::nullopt;
+    return Distance::SameModule;
+  }
+  if (is_about(source, module)) return Distance::SameModule;
+  if (!may_speak_for_others(source)) return std::nullopt;
+  return Distance::OtherModule;
+}
+
+Answer PrototypeLibrary::Parts::best(std::string_view name, std::string_view module) const {
+  Answer best;
+  const auto found = by_name.find(name);
+  if (found == by_name.end()) return best;
+  for (Entry* entry = found->second; entry != nullptr; entry = entry->next) {
+    const auto far = distance(*entry->source, module);
+    if (!far) continue;
+    const Rank rank = {level_of(entry->source->tier, *far), entry->order};
+    if (best.entry == nullptr || rank < best.rank) best = {entry, *far, rank};
+  }
+  return best;
+}
+
+PrototypeLibrary::PrototypeLibrary() : parts_(std::make_unique<Parts>()) {}
+PrototypeLibrary::PrototypeLibrary(PrototypeLibrary&&) noexcept = default;
+PrototypeLibrary& PrototypeLibrary::operator=(PrototypeLibrary&&) noexcept = default;
+PrototypeLibrary::~PrototypeLibrary() = default;
 
 PrototypeLibrary PrototypeLibrary::built_in() {
   PrototypeLibrary library;
-  for (const ConfText& conf : built_in_confs()) {
-    const auto errors = library.add(conf.text, conf.file);
-    SONICTRACE_CHECK(errors.empty(), errors.front().c_str());
-  }
+  library.add_built_in();
   return library;
 }
 
-std::vector<std::string> PrototypeLibrary::add(std::string_view text, std::string_view file) {
-  ParsedConf parsed = parse_conf(text, file);
-  for (Prototype& prototype : parsed.prototypes) {
-    std::string name = prototype.name;
-    by_name_.try_emplace(std::move(name), std::make_shared<const Prototype>(std::move(prototype)));
-  }
-  return std::move(parsed.errors);
+void PrototypeLibrary::set_importer(Importer importer) { parts_->importer = std::move(importer); }
+
+std::vector<std::string> PrototypeLibrary::add(std::string_view text, std::string_view file,
+                                               std::string_view module, Dialect dialect) {
+  std::vector<std::string> errors;
+  const Source* const present = module.empty() ? nullptr : parts_->source_of(module);
+  if (present != nullptr && present->imported) return errors;
+  parts_->add(text, file, module, dialect, parts_->has_built_in ? Tier::Fallback : Tier::Given,
+              errors);
+  return errors;
 }
 
-std::shared_ptr<const Prototype> PrototypeLibrary::find(std::string_view name) const {
-  const auto found = by_name_.find(std::string(name));
-  return found == by_name_.end() ? Prototype::unknown() : found->second;
+void PrototypeLibrary::add_built_in() {
+  std::vector<std::string> errors;
+  parts_->has_built_in = true;
+  for (const ConfText& conf : built_in_confs()) {
+    const std::string module = module_of_built_in(conf.file);
+    const Source* const present = parts_->source_of(module);
+    if (present != nullptr && present->tier == Tier::BuiltIn) continue;
+    parts_->add(conf.text, conf.file, module, Dialect::Current, Tier::BuiltIn, errors);
+  }
+  SONICTRACE_CHECK(errors.empty(), errors.front().c_str());
 }
+
+const Prototype* PrototypeLibrary::find(std::string_view name, std::string_view module) const {
+  return parts_->prototype_of(parts_->best(name, module).entry);
+}
+
+const Prototype* PrototypeLibrary::find_syscall(std::string_view name) const {
+  // ltrace 0.7.3 has SYS_close in its files, 0.8 has close in its syscalls.conf.
+  Answer answer = parts_->best("SYS_" + std::string(name), kSyscalls);
+  const Answer plain = parts_->best(name, kSyscalls);
+  const bool is_about_it = plain.entry != nullptr && plain.distance == Distance::SameModule;
+  if (is_about_it && (answer.entry == nullptr || plain.rank < answer.rank)) answer = plain;
+  return parts_->prototype_of(answer.entry);
+}
+
+std::size_t PrototypeLibrary::size() const { return parts_->by_name.size(); }
 
 } // namespace sonictrace::proto

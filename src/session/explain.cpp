@@ -29,6 +29,8 @@ public:
   void thread_gone(pid_t) override {}
   void child_born(pid_t, pid_t, const std::shared_ptr<AddressSpace>&, bool) override {}
   void program_replaced(pid_t, const std::shared_ptr<AddressSpace>&) override {}
+  void record_system_calls(bool) override {}
+  void settle_system_call(pid_t, bool) override {}
   Handled handle(StoppedTracee tracee) override { return NotOurs{std::move(tracee)}; }
   void remove(const AddressSpace&) override {}
   Settled settle(StoppedTracee&) override { return Settled::Leave; }
@@ -133,11 +135,10 @@ std::variant<Explanation, StartFailure> explain_session(const SessionOptions& op
   if (!selectors) return StartFailure{std::move(selectors).error(), 1};
   IdleSink sink;
   IdleEngine engine;
-  FunctionTable functions(proto::PrototypeLibrary(), options.string_limit);
+  FunctionTable functions(proto::PrototypeLibrary(), {.captures = false});
   Recorder recorder(functions, sink);
   ProbeContext context{*selectors,           ProbePlanner(*selectors, options.ltrace), {}, recorder,
-                       ModuleBook(recorder), engine,                                   {}, {},
-                       {},                   0};
+                       ModuleBook(recorder), engine, Unwinder{}, {}, {}, 0};
   Explanation explanation;
   if (!options.command.empty()) {
     auto found = find_command(options.command.front(), std::getenv("PATH"));

@@ -16,18 +16,20 @@
 namespace sonictrace {
 
 struct Session::Parts {
-  Parts(const SessionOptions& wanted, SelectorSet selected, Sink& to, std::uint64_t latency_ns)
+  Parts(const SessionOptions& wanted, SelectorSet selected, Sink& to, std::uint64_t latency_ns,
+        proto::PrototypeLibrary prototypes)
       : options(wanted), selectors(std::move(selected)), sink(to),
-        functions(proto::PrototypeLibrary::built_in(), wanted.string_limit),
+        functions(std::move(prototypes),
+                  {wanted.string_limit, wanted.array_limit, wanted.captures_values}),
         recorder(functions, to),
         engine(make_breakpoint_engine(
-            recorder, latency_ns,
-            [this](const AddressSpace& space, FunctionId function, TraceeAddress target) {
-              tracer.see_binding(space, function, target);
-            })),
+            {recorder, latency_ns,
+             [this](const AddressSpace& space, FunctionId function, TraceeAddress target) {
+               tracer.see_binding(space, function, target);
+             },
+             context.images, wanted.frames})),
         context{selectors,           ProbePlanner(selectors, wanted.ltrace), {}, recorder,
-                ModuleBook(recorder), *engine,                               {}, {},
-                {},                   0},
+                ModuleBook(recorder), *engine, Unwinder{}, {}, {}, 0, wanted.debug},
         tracer(options, context, to) {}
 
   SessionOptions options;
@@ -91,7 +93,8 @@ Stop wait_for_command(pid_t command, InterruptWatch& interrupts) {
 } // namespace
 
 std::variant<std::unique_ptr<Session>, StartFailure>
-Session::start(const SessionOptions& options, const SignalState& signals, Sink& sink) {
+Session::start(const SessionOptions& options, const SignalState& signals, Sink& sink,
+               proto::PrototypeLibrary prototypes) {
   auto selectors = SelectorSet::parse(options.selectors);
   if (!selectors) return StartFailure{std::move(selectors).error(), 1};
   // ltrace's times hold its own cost; so do ours when we stand in for it.
@@ -106,7 +109,8 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
     command = std::get<pid_t>(launched);
   }
   std::unique_ptr<Session> session(
-      new Session(std::make_unique<Parts>(options, *std::move(selectors), sink, latency_ns)));
+      new Session(std::make_unique<Parts>(options, *std::move(selectors), sink, latency_ns,
+                                          std::move(prototypes))));
   Parts& parts = *session->parts_;
   if (command != 0) parts.tracer.add_launched(command);
   for (const pid_t pid : options.attach) {

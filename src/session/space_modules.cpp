@@ -155,6 +155,7 @@ void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching
       loaded_.push_back({linked, module->id, range_in(module->parsed->image(), module->bias)});
       fresh.push_back(module->id);
       (void)context_.book.id_of(*module);
+      say_module("at", module->path, loaded_.back().range);
       modules_.add(*std::move(module));
     }
     has_modules_ = true;
@@ -163,6 +164,12 @@ void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching
     fresh.push_back(0);
   }
   probe(fresh);
+}
+
+void SpaceModules::say_module(std::string_view what, const std::string& path,
+                              AddressRange range) const {
+  context_.debug.say(DebugLog::Modules, "process {}: {} {} {:#x}", space_->pid(), path, what,
+                     range.begin().value());
 }
 
 void SpaceModules::add_program_alone() {
@@ -179,6 +186,7 @@ void SpaceModules::add_program_alone() {
   linked.bias = module.bias;
   loaded_.push_back({linked, module.id, range_in(program_->image(), module.bias)});
   (void)context_.book.id_of(module);
+  say_module("at", module.path, loaded_.back().range);
   modules_.add(std::move(module));
   has_modules_ = true;
 }
@@ -218,6 +226,8 @@ void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
     });
     if (stays) return false;
     context_.engine.module_gone(*space_, loaded.range);
+    if (const auto* module = modules_.find(loaded.id))
+      say_module("gone from", module->path, loaded.range);
     modules_.remove(loaded.id);
     std::erase_if(waiting_marks_,
                   [&](const MarkSite& mark) { return loaded.range.contains(mark.at); });
@@ -320,6 +330,8 @@ void SpaceModules::probe(const std::vector<std::uint32_t>& fresh) {
   context_.reports.insert(context_.reports.end(), plan.modules.begin(), plan.modules.end());
   const auto refused = context_.engine.install(space_, sites, marks);
   context_.probes += sites.size() - std::min(sites.size(), refused.size());
+  context_.debug.say(DebugLog::Probes, "process {}: {} probes and {} marks put in, {} refused",
+                     space_->pid(), sites.size(), marks.size(), refused.size());
   for (const auto& line : refused)
     context_.complaints.push_back("not traced: " + line);
 }
@@ -330,13 +342,15 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
     FunctionDefinition definition;
     definition.mangled = planned.mangled;
     definition.entry = planned.entry;
+    std::string implemented_by;
     if (planned.caller) definition.caller = context_.book.id_of(*modules_.find(*planned.caller));
     if (planned.implemented_by) {
       const ProbeModule& module = *modules_.find(*planned.implemented_by);
       definition.implemented_by = context_.book.id_of(module);
       definition.entry_in_main = planned.entry && module.is_main;
+      implemented_by = module.soname;
     }
-    ids.push_back(context_.recorder.functions().intern(std::move(definition)));
+    ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by));
   }
   for (const auto& probe : plan.probes)
     if (probe.through_slot) pending_.push_back({probe, ids[probe.function]});

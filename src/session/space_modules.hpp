@@ -3,9 +3,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "session/module_book.hpp"
+#include "sonictrace/base/debug_log.hpp"
 #include "sonictrace/engine/engine.hpp"
 #include "sonictrace/probe/image_cache.hpp"
 #include "sonictrace/probe/module_list.hpp"
@@ -27,6 +29,7 @@ struct ProbeContext {
   std::vector<std::string> complaints; ///< what could not be done, a line each
   std::vector<ModulePlan> reports;     ///< what was decided for each module
   std::uint64_t probes = 0;            ///< put in so far
+  DebugLog debug = {};
 };
 
 /// The modules of one address space: follows the dynamic linker's list, and has the engine watch
@@ -78,6 +81,7 @@ private:
   void sort_out_attached(const std::vector<std::uint32_t>& fresh);
   void probe(const std::vector<std::uint32_t>& fresh);
   std::vector<MarkSite> marks_in(const ProbeModule& module) const;
+  void say_module(std::string_view what, const std::string& path, AddressRange range) const;
   std::vector<SiteProbe> sites_of(const Plan& plan);
   std::optional<TraceeAddress> implementation_of(const PlannedProbe& probe,
                                                  std::string_view name) const;

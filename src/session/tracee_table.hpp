@@ -30,6 +30,7 @@ struct TraceeThread {
   pid_t tid = 0;
   std::shared_ptr<TracedProcess> process;
   bool started = false; ///< its first stop has been seen
+  bool silent = false;  ///< nothing of it is logged, as of its process where that is silent
   /// Where it was last let go, if that was onto a system call that was begun anew.
   std::optional<TraceeAddress> restarted_at;
 };
@@ -41,7 +42,7 @@ public:
     remove(tid); // an attach and a birth may both tell of a thread
     ++process->threads;
     auto& thread = threads_[tid];
-    thread = {tid, std::move(process), false, std::nullopt};
+    thread = {tid, std::move(process), false, false, std::nullopt};
     return thread;
   }
   void remove(pid_t tid) {

@@ -13,7 +13,9 @@
 namespace sonictrace {
 
 Tracer::Tracer(const SessionOptions& options, ProbeContext& context, Sink& sink)
-    : options_(options), context_(context), sink_(sink), begin_ns_(monotonic_ns()) {}
+    : options_(options), context_(context), sink_(sink), begin_ns_(monotonic_ns()) {
+  if (options_.system_calls) context_.engine.record_system_calls(options_.ltrace);
+}
 
 void Tracer::add_launched(pid_t pid) {
   command_ = pid;
@@ -32,18 +34,24 @@ Result<void> Tracer::add_attached(pid_t pid) {
   process->pid = pid;
   auto space = AddressSpace::open(pid);
   if (space) process->space = *space;
-  auto modules = space ? SpaceModules::open(context_, *space)
-                       : Result<std::unique_ptr<SpaceModules>>(std::move(space).error());
-  const std::string why = modules ? std::string() : modules.error().message();
-  if (modules) process->modules = *std::move(modules);
-  else process->silent = true;
+  std::string why;
+  if (!space) {
+    why = space.error().message();
+  } else if (wants_modules()) {
+    auto modules = SpaceModules::open(context_, *space);
+    if (modules) process->modules = *std::move(modules);
+    else if (options_.system_calls) complain_of_library_calls(pid, modules.error());
+    else why = modules.error().message();
+  }
+  process->silent = !why.empty();
   for (const pid_t tid : *threads) {
     tracees_.add(tid, process);
-    if (process->space) context_.engine.thread_started(tid, std::nullopt, process->space, process->silent);
+    if (process->space)
+      context_.engine.thread_started(tid, std::nullopt, process->space, process->silent);
     if (!process->silent)
       context_.recorder.define(ThreadStarted{pid, tid, realtime_ns(), tid == first_pid_});
   }
-  if (!process->modules) {
+  if (process->silent) {
     process->to_be_left = true;
     while (process->threads > 0) {
       auto outcome = StoppedTracee::wait(tracees_.tids_of(*process).front());
@@ -97,15 +105,17 @@ void Tracer::dispatch(StoppedTracee::Outcome outcome) {
 
 void Tracer::handle_stop(StoppedTracee tracee, TraceeThread& thread) {
   if (leaving_ || thread.process->to_be_left) return leave(std::move(tracee), thread);
+  if (options_.system_calls && !thread.process->silent && !thread.silent) tracee.follow_system_calls();
   core_.saw_stop(tracee.tid());
+  options_.debug.say(DebugLog::Stops, "thread {}: {} {}", tracee.tid(),
+                     to_string(tracee.stop().kind), tracee.stop().detail);
   auto handled = context_.engine.handle(std::move(tracee));
   if (std::holds_alternative<Resumed>(handled)) {
     check_size_limits();
     return;
   }
   if (auto* gone = std::get_if<Gone>(&handled)) return handle_exit(gone->exit);
-  if (auto* marked = std::get_if<Marked>(&handled))
-    return handle_mark(std::move(*marked), thread);
+  if (auto* marked = std::get_if<Marked>(&handled)) return handle_mark(std::move(*marked), thread);
   handle_own_stop(std::move(std::get<NotOurs>(handled).tracee), thread);
 }
 
@@ -120,11 +130,9 @@ void Tracer::handle_own_stop(StoppedTracee tracee, TraceeThread& thread) {
   if (!is_exec) begin_thread(thread); // whatever its first stop is
   switch (tracee.stop().kind) {
     case StopKind::SignalDelivery: return deliver_signal(std::move(tracee), thread);
-    case StopKind::Group:
-      (void)std::move(tracee).listen();
-      return;
+    case StopKind::Group: (void)std::move(tracee).listen(); return;
     case StopKind::PtraceEvent: return handle_event(std::move(tracee), thread);
-    case StopKind::Syscall: // not asked for
+    case StopKind::Syscall: // of a thread that the engine does not know
     case StopKind::Exited:
     case StopKind::Killed: (void)std::move(tracee).resume(); return;
   }
@@ -134,23 +142,28 @@ void Tracer::deliver_signal(StoppedTracee tracee, TraceeThread& thread) {
   const int signal = tracee.stop().detail;
   const pid_t tid = tracee.tid();
   auto registers = tracee.registers();
-  if (!thread.process->silent && registers)
-    context_.recorder.define(
-        SignalDelivered{tid, to_realtime(tracee.seen_ns()), signal, registers->pc().value()});
+  bool begins_anew = false;
   // A signal that the program ignores would not have woken it, had nobody traced it: the kernel
   // queues ignored signals of tracees only (kernel/signal.c, sig_ignored).
   if (registers) {
     auto changed = *registers;
-    // A system call that a stop of ours has begun anew, and that this signal would have ended: it must
-    // not be begun again behind the handler.
+    // A system call that a stop of ours has begun anew, and that this signal would have ended: it
+    // must not be begun again behind the handler.
     const bool begun_anew = thread.restarted_at == registers->pc();
     if (begun_anew && !is_ignored(tid, signal)) {
       undo_restart(changed);
       (void)tracee.set_registers(changed);
     } else if (restart_interrupted_call(changed) && is_ignored(tid, signal)) {
       (void)tracee.set_registers(changed);
+      begins_anew = true;
+    } else {
+      begins_anew = begun_anew;
     }
   }
+  context_.engine.settle_system_call(tid, begins_anew);
+  if (!thread.process->silent && !thread.silent && registers)
+    context_.recorder.define(
+        SignalDelivered{tid, to_realtime(tracee.seen_ns()), signal, registers->pc().value()});
   thread.restarted_at.reset();
   (void)std::move(tracee).resume(signal);
 }
@@ -162,6 +175,7 @@ void Tracer::resume_interrupted(StoppedTracee tracee, TraceeThread& thread) {
     if (restart_interrupted_call(*registers)) {
       thread.restarted_at = registers->pc();
       (void)tracee.set_registers(*registers);
+      context_.engine.settle_system_call(tracee.tid(), true);
     }
   (void)std::move(tracee).resume();
 }

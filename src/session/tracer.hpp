@@ -71,6 +71,8 @@ private:
   void claim(pid_t tid);
   void adopt_unclaimed();
   void begin_program(const std::shared_ptr<TracedProcess>& process);
+  bool wants_modules() const;
+  void complain_of_library_calls(pid_t pid, const Error& why);
   void begin_thread(TraceeThread& thread);
 
   // The end.

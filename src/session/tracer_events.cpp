@@ -72,10 +72,12 @@ void Tracer::handle_birth(const StoppedTracee& tracee, TraceeThread& parent) {
 
 void Tracer::add_thread(pid_t tid, std::optional<pid_t> parent,
                         const std::shared_ptr<TracedProcess>& process) {
-  tracees_.add(tid, process);
-  if (process->space) context_.engine.thread_started(tid, parent, process->space, process->silent);
-  if (!process->silent)
-    context_.recorder.define(ThreadStarted{process->pid, tid, realtime_ns(), false});
+  // LTRACE: without -f the first thread only, and those that are there at an attach.
+  const bool silent = process->silent || (options_.ltrace && !options_.follow_children);
+  tracees_.add(tid, process).silent = silent;
+  options_.debug.say(DebugLog::Processes, "process {}: thread {} begins", process->pid, tid);
+  if (process->space) context_.engine.thread_started(tid, parent, process->space, silent);
+  if (!silent) context_.recorder.define(ThreadStarted{process->pid, tid, realtime_ns(), false});
 }
 
 void Tracer::add_child(pid_t parent_tid, pid_t child,
@@ -98,6 +100,8 @@ void Tracer::add_child(pid_t parent_tid, pid_t child,
     process->to_be_left = !followed;
   }
   tracees_.add(child, process);
+  options_.debug.say(DebugLog::Processes, "process {}: born of thread {}, {}", child, parent_tid,
+                     followed ? "followed" : "not followed");
   if (followed) context_.recorder.define(ThreadStarted{child, child, realtime_ns(), false});
   if (process->space && parent->space)
     context_.engine.child_born(parent_tid, child, process->space, process->silent);
@@ -175,15 +179,22 @@ void Tracer::begin_program(const std::shared_ptr<TracedProcess>& process) {
   if (!space) return;
   process->space = *space;
   context_.engine.program_replaced(process->pid, process->space);
+  if (!wants_modules()) return;
   auto modules = SpaceModules::open(context_, process->space);
-  if (!modules) {
-    context_.complaints.push_back(
-        fmt::format("process {} is not traced: {}", process->pid, modules.error().message()));
-    return;
-  }
+  if (!modules) return complain_of_library_calls(process->pid, modules.error());
   process->modules = *std::move(modules);
   if (process->modules->is_static()) saw_static_program_ = true;
   process->modules->watch();
+}
+
+/// Whether anything is to be found out of what the program consists of.
+bool Tracer::wants_modules() const { return options_.library_calls || options_.frames > 0; }
+
+void Tracer::complain_of_library_calls(pid_t pid, const Error& why) {
+  if (options_.system_calls && !options_.library_calls) return; // none were asked for
+  const std::string_view what = options_.system_calls ? "of its calls only system calls are traced"
+                                                      : "it is not traced";
+  context_.complaints.push_back(fmt::format("process {}: {}: {}", pid, what, why.message()));
 }
 
 void Tracer::handle_exit(const Exit& exit) {
@@ -196,9 +207,11 @@ void Tracer::handle_exit(const Exit& exit) {
   if (thread == nullptr) return;
   const auto process = thread->process;
   const bool last = process->threads == 1;
-  if (!process->silent && process->space)
+  if (!process->silent && !thread->silent && process->space)
     context_.recorder.define(ThreadEnded{exit.tid, to_realtime(exit.seen_ns), exit.stop.detail,
                                          exit.stop.kind == StopKind::Killed, last});
+  options_.debug.say(DebugLog::Processes, "process {}: thread {} {} {}", process->pid, exit.tid,
+                     to_string(exit.stop.kind), exit.stop.detail);
   forget(exit.tid);
 }
 

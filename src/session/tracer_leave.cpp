@@ -46,6 +46,7 @@ void Tracer::leave_now() {
 }
 
 std::string Tracer::why_nothing() const {
+  if (options_.system_calls) return "no system call was made";
   if (context_.probes > 0)
     return fmt::format("{} probes were in place, and none was hit", context_.probes);
   if (saw_static_program_)

@@ -68,6 +68,18 @@ std::string make_closing_line(const SessionSummary& summary, std::size_t functio
     append_decimal(line, options.max_depth);
     line += " not written";
   }
+  if (left_out.sampled_calls != 0) {
+    line += ", ";
+    append_count(line, left_out.sampled_calls, "call", "calls");
+    line += " not written by --sample=";
+    append_decimal(line, options.sample);
+  }
+  if (left_out.thinned_calls != 0) {
+    line += ", ";
+    append_count(line, left_out.thinned_calls, "short call", "short calls");
+    line += left_out.thinned_calls == 1 ? " of a frequent function" : " of frequent functions";
+    line += " counted and not written";
+  }
   if (left_out.damaged_batches != 0) {
     line += ", ";
     append_count(line, left_out.damaged_batches, "damaged batch", "damaged batches");

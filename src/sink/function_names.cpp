@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "sonictrace/base/check.hpp"
 #include "sonictrace/decode/quote.hpp"
+#include "sonictrace/decode/render.hpp"
 
 namespace sonictrace {
 namespace {
@@ -21,8 +23,12 @@ std::string sanitized(std::string_view text) {
 
 } // namespace
 
-FunctionNames::FunctionNames(FunctionNaming naming)
-    : naming_(naming), unknown_{"?", "?", proto::Prototype::unknown()} {}
+FunctionNames::FunctionNames(FunctionNaming naming) : naming_(naming) {
+  unknown_.name = "?";
+  unknown_.shown = "?";
+  unknown_.plan =
+      std::make_shared<const proto::CallPlan>(proto::compile(proto::Prototype::unknown(), {}));
+}
 
 void FunctionNames::define(const ModuleDefinition& module) {
   sonames_.insert_or_assign(module.id, sanitized(module.soname));
@@ -34,20 +40,27 @@ void FunctionNames::define(const FunctionDefinition& function) {
   Entry& entry = entries_[function.id];
   if (entry.was_called) return; // an id keeps its meaning
   entry.definition = function;
-  entry.function.prototype = function.prototype ? function.prototype : proto::Prototype::unknown();
+  entry.function.plan = function.plan ? function.plan : unknown_.plan;
+  entry.function.has_rest = has_rest(*entry.function.plan);
+  entry.function.syscall = function.syscall;
 }
 
 void FunctionNames::rebind(const FunctionRebound& rebound) {
   if (rebound.id >= entries_.size()) return;
   Entry& entry = entries_[rebound.id];
   entry.definition.implemented_by = rebound.implemented_by;
-  if (entry.was_called) name_all(namesakes_[entry.function.name]);
+  if (entry.was_called && !entry.definition.syscall) name_all(namesakes_[entry.function.name]);
 }
 
 const FunctionNames::Function& FunctionNames::call_first(FunctionId id) {
-  if (id >= entries_.size() || !entries_[id].function.prototype) return unknown_;
+  if (id >= entries_.size() || !entries_[id].function.plan) return unknown_;
   Entry& entry = entries_[id];
   entry.was_called = true;
+  if (entry.definition.syscall) {
+    order_.push_back(id);
+    name_syscall(entry);
+    return entry.function;
+  }
   entry.function.name = sanitized(demangle(entry.definition.mangled, naming_.demangle));
   if (entry.function.name.empty()) entry.function.name += '?';
   order_.push_back(id);
@@ -55,6 +68,18 @@ const FunctionNames::Function& FunctionNames::call_first(FunctionId id) {
   namesakes.push_back(id);
   name_all(namesakes);
   return entry.function;
+}
+
+void FunctionNames::name_syscall(Entry& entry) {
+  Function& function = entry.function;
+  function.name = sanitized(entry.definition.mangled);
+  constexpr std::string_view kPrefix = "SYS_";
+  if (naming_.ltrace_syscalls) {
+    if (!function.name.starts_with(kPrefix)) function.name.insert(0, kPrefix);
+    function.shown = function.name;
+  } else {
+    function.shown = function.name + "@SYS";
+  }
 }
 
 void FunctionNames::name_all(const std::vector<FunctionId>& namesakes) {
@@ -89,10 +114,10 @@ std::string FunctionNames::soname(ModuleId module) const {
 }
 
 std::size_t FunctionNames::called_count() const {
-  std::set<std::pair<std::string_view, ModuleId>> functions;
+  std::set<std::tuple<std::string_view, ModuleId, bool>> functions;
   for (const FunctionId id : order_) {
     const FunctionDefinition& definition = entries_[id].definition;
-    functions.emplace(definition.mangled, definition.implemented_by);
+    functions.emplace(definition.mangled, definition.implemented_by, definition.syscall);
   }
   return functions.size();
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sonictrace/names/demangle.hpp"
-#include "sonictrace/proto/prototype.hpp"
+#include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/stream/definition.hpp"
 
 namespace sonictrace {
@@ -17,6 +17,8 @@ struct FunctionNaming {
   bool show_caller = false;
   /// Two modules may have functions of one name: write `NAME@SONAME` from when it is known.
   bool tell_modules_apart = true;
+  /// A system call is `SYS_write`, as ltrace 0.7.3 has it; else `write@SYS`.
+  bool ltrace_syscalls = false;
 };
 
 /// What the log calls each function. Names are made at a function's first call: of the thousands
@@ -24,9 +26,11 @@ struct FunctionNaming {
 class FunctionNames {
 public:
   struct Function {
-    std::string name;  ///< as in `<... NAME resumed> `
-    std::string shown; ///< as in front of the `(`
-    std::shared_ptr<const proto::Prototype> prototype;
+    std::string name;                            ///< as in `<... NAME resumed> `
+    std::string shown;                           ///< as in front of the `(`
+    std::shared_ptr<const proto::CallPlan> plan; ///< never null
+    bool has_rest = false;                       ///< some arguments are shown at the return only
+    bool syscall = false;
   };
 
   explicit FunctionNames(FunctionNaming naming);
@@ -34,6 +38,13 @@ public:
   void define(const ModuleDefinition& module);
   void define(const FunctionDefinition& function);
   void rebind(const FunctionRebound& rebound);
+
+  /// Null for an id that was never defined. Names of modules are as they can be printed.
+  const FunctionDefinition* definition(FunctionId id) const {
+    return id < entries_.size() && entries_[id].function.plan ? &entries_[id].definition : nullptr;
+  }
+  /// Empty if not known.
+  std::string soname(ModuleId module) const;
 
   /// The function of a record; one named `?` for an id that was never defined.
   const Function& called(FunctionId id) {
@@ -60,7 +71,7 @@ private:
 
   const Function& call_first(FunctionId id);
   void name_all(const std::vector<FunctionId>& namesakes);
-  std::string soname(ModuleId module) const; ///< empty if not known
+  void name_syscall(Entry& entry);
 
   FunctionNaming naming_;
   std::unordered_map<ModuleId, std::string> sonames_;

@@ -7,11 +7,19 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sonictrace/stream/definition.hpp"
 
 namespace sonictrace {
+
+/// What a log has of a call while it is open.
+enum class CallLine : std::uint8_t {
+  Later, ///< nothing: its line is written at the return, or at the end of its thread
+  Begun, ///< the first part of a split line
+  Never, ///< nothing, and it gets no line at all
+};
 
 /// A call that has begun and not returned.
 struct PendingCall {
@@ -20,11 +28,13 @@ struct PendingCall {
   std::uint16_t depth = 1;
   bool inherited = false; ///< begun by the parent process
   bool arguments_known = true;
+  CallLine line = CallLine::Later;
   pid_t thread = 0;
   std::uint64_t order = 0; ///< of the entries of all threads
   std::uint64_t time_ns = 0;
   std::uint64_t return_address = 0;
-  std::vector<std::byte> captured; ///< empty where the arguments are not needed any more
+  std::vector<std::byte> captured;   ///< empty where the arguments are not needed any more
+  std::vector<std::uint32_t> frames; ///< where it was made, innermost first; empty: not asked for
 };
 
 /// The open calls of one thread, outermost first. Their memory is used again and again.
@@ -37,14 +47,16 @@ public:
   /// Valid until the next change.
   std::span<const PendingCall> open() const { return std::span(calls_).first(count_); }
 
-  /// A new innermost call, with fields of an earlier one; `captured` is empty.
+  /// A new innermost call, with fields of an earlier one; `captured` and `frames` are empty.
   PendingCall& push() {
     if (count_ == calls_.size()) calls_.emplace_back();
     PendingCall& call = calls_[count_++];
     call.inherited = false;
     call.arguments_known = true;
+    call.line = CallLine::Later;
     call.thread = tid_;
     call.captured.clear();
+    call.frames.clear();
     return call;
   }
 
@@ -65,6 +77,9 @@ public:
     for (std::size_t at = count_; at-- > 0;)
       if (calls_[at].call == call) return &calls_[at];
     return nullptr;
+  }
+  PendingCall* find(std::uint64_t call) {
+    return const_cast<PendingCall*>(std::as_const(*this).find(call));
   }
 
   void clear() { count_ = 0; }

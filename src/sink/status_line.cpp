@@ -133,6 +133,7 @@ void StatusLine::note(RecordBatch batch) {
   RecordReader records(batch);
   while (const auto record = records.next()) {
     const wire::RecordHeader& header = record->header;
+    if (header.kind == wire::RecordKind::Frames) continue;
     auto& open = threads_[static_cast<pid_t>(header.thread)].open;
     if (header.kind == wire::RecordKind::Enter) {
       ++calls_;

@@ -1,54 +1,59 @@
 #include "sink/text_log.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "sink/signal_text.hpp"
+#include "sink/result_value.hpp"
 #include "sonictrace/decode/digits.hpp"
-#include "sonictrace/decode/quote.hpp"
+#include "sonictrace/decode/syscall_result.hpp"
 
 namespace sonictrace {
 namespace {
 
 using wire::RecordKind;
 
-constexpr std::string_view kUnfinished = " <unfinished ...>";
-constexpr std::string_view kNoReturn = " <no return ...>";
-/// What -i shows where there is no instruction: `[0xffffffffffffffff]`.
-constexpr std::uint64_t kNoInstruction = ~std::uint64_t{0};
-
 TextOptions sound(TextOptions options) {
   // Whether a call was short is known at its return: too late to leave out the half that a split
   // line has of it already.
   if (options.min_time_ns != 0) options.form = LineForm::Whole;
+  if (options.ltrace) options.thin_after = 0;
   return options;
 }
 
 } // namespace
 
 TextSink::Log::Log(Writer writer, const TextOptions& options, bool module_lines)
-    : writer_(std::move(writer)), options_(sound(options)),
-      module_lines_(module_lines), style_{options.string_limit, options.ltrace, options.whole_paths},
+    : writer_(std::move(writer)), options_(sound(options)), module_lines_(module_lines), style_(),
       time_(options.time, options.nanoseconds),
-      functions_({options.demangle, options.show_caller, !options.ltrace}), out_(writer_.text()) {}
+      functions_({options.demangle, options.show_caller, !options.ltrace, options.ltrace}),
+      frames_(options.demangle, options.ltrace),
+      selection_({options.min_time_ns, options.max_depth, options.sample}), out_(writer_.text()) {
+  style_.string_limit = options.string_limit;
+  style_.ltrace = options.ltrace;
+  style_.whole_paths = options.whole_paths;
+}
 
 // ---- records ---------------------------------------------------------------------------------
 
 void TextSink::Log::write(RecordBatch batch) {
   RecordReader records(batch);
   while (const auto record = records.next()) {
-    if (record->header.kind == RecordKind::Enter) {
-      enter(*record);
-    } else {
-      leave(*record);
+    switch (record->header.kind) {
+      case RecordKind::Enter: enter(*record); break;
+      case RecordKind::Frames: note_frames(*record); break;
+      case RecordKind::Return:
+      case RecordKind::Unwound: leave(*record); break;
     }
+    now_ns_ = record->header.time_ns;
   }
-  if (records.error() != nullptr) ++left_out_.damaged_batches;
+  if (records.error() != nullptr) ++damaged_batches_;
+  begin_thinning_if_large();
 }
 
 void TextSink::Log::enter(const RecordView& record) {
   const wire::RecordHeader& header = record.header;
-  if (is_too_deep(header.depth)) {
-    ++left_out_.deep_calls;
+  if (selection_.is_too_deep(header.depth)) {
+    selection_.leave_out_deep();
     functions_.called(header.function); // the closing line counts all functions that were called
     return;
   }
@@ -59,70 +64,160 @@ void TextSink::Log::enter(const RecordView& record) {
   call.order = entered_++;
   call.time_ns = header.time_ns;
   call.return_address = header.detail;
-  if (!is_split()) {
+  if (is_split() && selection_.leaves_out_of_sample(header.function)) {
+    functions_.called(header.function);
+    call.line = CallLine::Never;
+    return;
+  }
+  if (!is_split() || selection_.thins(header.function)) {
     call.captured.assign(record.payload.begin(), record.payload.end());
     return;
   }
+  call.line = CallLine::Begun;
+  if (functions_.called(header.function).has_rest)
+    call.captured.assign(record.payload.begin(), record.payload.end());
   begin_line(kUnfinished, call.thread, call.time_ns, call.return_address);
-  append_call(call, record.payload);
+  append_call(call, record.payload, ArgumentPart::Entry);
   open_line_ = OpenLine{call.call, call.thread, out_.size() - line_start_};
+}
+
+void TextSink::Log::note_frames(const RecordView& record) {
+  ThreadCalls& thread = calls_.thread(static_cast<pid_t>(record.header.thread));
+  PendingCall* const call = thread.find(record.header.call);
+  if (call != nullptr && call->line != CallLine::Never) read_frames(record, call->frames);
 }
 
 void TextSink::Log::leave(const RecordView& record) {
   const wire::RecordHeader& header = record.header;
-  if (is_too_deep(header.depth)) return;
-  const pid_t thread = static_cast<pid_t>(header.thread);
-  const PendingCall* const call = calls_.thread(thread).pop(header.call);
+  if (selection_.is_too_deep(header.depth)) return;
+  const PendingCall* const call = calls_.thread(static_cast<pid_t>(header.thread)).pop(header.call);
   // ltrace drops the calls that an exception or a longjmp leaves, without a word.
   if (header.kind == RecordKind::Unwound && options_.ltrace) return;
-
-  if (call != nullptr && !is_split() && call->arguments_known) {
+  if (call != nullptr && call->line == CallLine::Never) return;
+  if (call != nullptr && call->line == CallLine::Later && call->arguments_known) {
     write_whole(record, *call);
-    return;
+  } else {
+    finish_split(record, call);
   }
+}
+
+/// `call` is null where its entry was not seen.
+void TextSink::Log::finish_split(const RecordView& record, const PendingCall* call) {
+  const wire::RecordHeader& header = record.header;
   const Function& function = functions_.called(header.function);
   if (open_line_ && open_line_->call == header.call) {
     line_start_ = out_.size() - open_line_->width; // wraps around where a part is written already
     open_line_.reset();
-    out_ += ") ";
   } else {
-    begin_line(kUnfinished, thread, header.time_ns, call != nullptr ? call->return_address : 0);
+    begin_line(kUnfinished, static_cast<pid_t>(header.thread), header.time_ns,
+               call != nullptr ? call->return_address : 0);
     append_indent(header.depth);
     out_ += "<... ";
     out_ += function.name;
-    out_ += " resumed> ) ";
+    out_ += " resumed> ";
   }
-  write_end(record, function);
+  if (function.has_rest && call != nullptr && call->arguments_known) {
+    const auto leave =
+        header.kind == RecordKind::Return ? std::optional(record.payload) : std::nullopt;
+    append_arguments(out_, *function.plan, call->captured, leave, ArgumentPart::Rest, style_);
+  }
+  out_ += ") ";
+  selection_.wrote(header.function);
+  write_end(record, function, call);
 }
 
 void TextSink::Log::write_whole(const RecordView& record, const PendingCall& call) {
-  if (record.header.detail < options_.min_time_ns) {
-    ++left_out_.short_calls;
+  const std::uint64_t duration_ns = record.header.detail;
+  if (selection_.leaves_out_short(duration_ns) ||
+      (!is_split() && selection_.leaves_out_of_sample(call.function)) ||
+      selection_.leaves_out_frequent(call.function, duration_ns)) {
     functions_.called(call.function); // for the closing line, as above
     return;
   }
-  begin_line({}, call.thread, call.time_ns, call.return_address);
-  append_call(call, call.captured);
+  begin_line(kUnfinished, call.thread, call.time_ns, call.return_address);
+  append_call(call, call.captured, ArgumentPart::All,
+              record.header.kind == RecordKind::Return ? std::optional(record.payload)
+                                                       : std::nullopt);
   out_ += ") ";
-  write_end(record, functions_.called(call.function));
+  selection_.wrote(call.function);
+  write_end(record, functions_.called(call.function), &call);
 }
 
 /// From the padding on. LTRACE-COMPAT's rule: `=` stands in column `align`, counted from 1, or one
 /// blank behind the `)`.
-void TextSink::Log::write_end(const RecordView& record, const Function& function) {
+void TextSink::Log::write_end(const RecordView& record, const Function& function,
+                              const PendingCall* call) {
   const std::size_t width = out_.size() - line_start_;
   if (width + 1 < options_.align) out_.append(options_.align - 1 - width, ' ');
   out_ += "= ";
   if (record.header.kind == RecordKind::Unwound) {
     out_ += "<unwound>";
-  } else {
-    append_result(out_, *function.prototype, record.payload, style_);
+  } else if (!append_error(record, function)) {
+    append_result(out_, *function.plan, record.payload, style_);
   }
   if (options_.durations) {
     out_ += ' ';
     append_duration(out_, record.header.detail, options_.nanoseconds);
   }
   end_line();
+  if (call != nullptr) frames_.append_block(out_, call->frames);
+}
+
+/// A system call's error has a name. ltrace shows the number.
+bool TextSink::Log::append_error(const RecordView& record, const Function& function) {
+  if (!function.syscall || options_.ltrace) return false;
+  const auto value = result_value(*function.plan, record.payload);
+  return value && append_syscall_error(out_, *value);
+}
+
+// ---- thinning --------------------------------------------------------------------------------
+
+void TextSink::Log::begin_thinning_if_large() {
+  if (options_.thin_after == 0 || selection_.is_thinning() || writer_.size() < options_.thin_after)
+    return;
+  if (open_line_) return; // the remark would cut it in two
+  selection_.start_thinning();
+  thinned_at_ns_ = now_ns_;
+  write_remark(now_ns_, "the log is large: from here on, calls of less than 100 us of a function "
+                        "that has 10000 lines are counted and not written");
+}
+
+void TextSink::Log::tick(std::uint64_t now_ns) {
+  now_ns_ = now_ns;
+  if (selection_.is_thinning() && now_ns >= thinned_at_ns_ + kThinPeriod) write_thinned();
+}
+
+/// `+++ NAME: N more calls, T s, not written +++`, a line for each function.
+void TextSink::Log::write_thinned() {
+  thinned_at_ns_ = now_ns_;
+  struct Sum {
+    std::string_view name;
+    std::uint64_t calls, time_ns;
+  };
+  std::vector<Sum> sums; // one function called from two modules is one name
+  for (const auto& [function, calls, time_ns] : selection_.take_thinned()) {
+    const std::string_view name = functions_.called(function).shown;
+    const auto same =
+        std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) { return sum.name == name; });
+    if (same == sums.end()) {
+      sums.push_back({name, calls, time_ns});
+    } else {
+      same->calls += calls;
+      same->time_ns += time_ns;
+    }
+  }
+  std::string text;
+  for (const auto& [name, calls, time_ns] : sums) {
+    text = name;
+    text += ": ";
+    append_decimal(text, calls);
+    text += calls == 1 ? " more call, " : " more calls, ";
+    append_decimal(text, time_ns / 1'000'000'000);
+    text += '.';
+    append_padded(text, time_ns % 1'000'000'000, 9);
+    text += " s, not written";
+    write_remark(now_ns_, text);
+  }
 }
 
 // ---- lines -----------------------------------------------------------------------------------
@@ -176,120 +271,32 @@ void TextSink::Log::append_indent(std::uint16_t depth) {
   if (options_.indent != 0 && depth > 1) out_.append(options_.indent * (depth - 1u), ' ');
 }
 
-/// `NAME(ARGS`
-void TextSink::Log::append_call(const PendingCall& call, std::span<const std::byte> captured) {
+void TextSink::Log::append_call(const PendingCall& call, std::span<const std::byte> captured,
+                                ArgumentPart part,
+                                std::optional<std::span<const std::byte>> leave) {
   const Function& function = functions_.called(call.function);
   append_indent(call.depth);
   out_ += function.shown;
   out_ += '(';
-  if (call.arguments_known) append_arguments(out_, *function.prototype, captured, style_);
+  if (call.arguments_known) append_arguments(out_, *function.plan, captured, leave, part, style_);
 }
 
-/// Calls that will not return: in the whole form nothing was written of them so far.
+/// Calls that will not return, as far as nothing was written of them so far.
 void TextSink::Log::write_open_calls(const std::vector<PendingCall>& calls) {
-  if (is_split()) return; // they have their line
   for (const PendingCall& call : calls) {
     if (call.inherited) continue; // has its line in the parent process
-    begin_line({}, call.thread, call.time_ns, call.return_address);
-    append_call(call, call.captured);
-    out_ += kNoReturn;
-    end_line();
-  }
-}
-
-// ---- events ----------------------------------------------------------------------------------
-
-void TextSink::Log::take(const ThreadStarted& thread) {
-  if (thread.first) first_thread_ = thread.tid;
-  calls_.thread_started(thread.pid, thread.tid);
-}
-
-void TextSink::Log::take(const InheritedCall& inherited) {
-  if (is_too_deep(inherited.depth)) return;
-  const PendingCall* const found = calls_.find(inherited.parent_call);
-  std::optional<PendingCall> parent;
-  if (found != nullptr) parent = *found; // by value: push may move the parent's
-  PendingCall& call = calls_.thread(inherited.tid).push();
-  call.call = inherited.call;
-  call.function = inherited.function;
-  call.depth = inherited.depth;
-  call.inherited = true;
-  call.arguments_known = parent.has_value();
-  call.order = entered_++;
-  call.time_ns = parent ? parent->time_ns : 0;
-  call.return_address = parent ? parent->return_address : 0;
-  if (parent) call.captured = std::move(parent->captured);
-}
-
-void TextSink::Log::take(const ThreadEnded& ended) {
-  write_open_calls(
-      calls_.collect([&](const ThreadCalls& calls) { return calls.tid() == ended.tid; }));
-  calls_.forget(ended.tid);
-  begin_event(ended.tid, ended.time_ns, kNoInstruction, true);
-  if (ended.killed) {
-    out_ += "+++ killed by ";
-    out_ += signal_name(ended.status, options_.ltrace);
-    out_ += " +++";
-  } else {
-    out_ += "+++ exited (status ";
-    append_decimal(out_, ended.status & 0xff);
-    out_ += ") +++";
-  }
-  end_line();
-}
-
-void TextSink::Log::take(const SignalDelivered& delivered) {
-  if (!options_.signals) return;
-  begin_event(delivered.tid, delivered.time_ns, delivered.instruction, false);
-  out_ += "--- ";
-  out_ += signal_name(delivered.signal, options_.ltrace);
-  out_ += " (";
-  append_sanitized(out_, signal_description(delivered.signal));
-  out_ += ") ---";
-  end_line();
-}
-
-void TextSink::Log::take(const ProgramReplaced& replaced) {
-  const pid_t pid = calls_.thread(replaced.tid).pid();
-  write_open_calls(calls_.collect([&](const ThreadCalls& calls) { return calls.pid() == pid; }));
-  calls_.program_replaced(pid, replaced.tid);
-  begin_event(replaced.tid, replaced.time_ns,
-              replaced.instruction != 0 ? replaced.instruction : kNoInstruction, true);
-  out_ += "--- Called exec() ---";
-  end_line();
-}
-
-void TextSink::Log::take(const Remark& remark) {
-  end_open_line(kUnfinished);
-  line_start_ = out_.size();
-  if (options_.time != TimeStamp::None) {
-    time_.append(out_, remark.time_ns);
-    out_ += ' ';
-  }
-  out_ += "+++ ";
-  append_sanitized(out_, remark.text);
-  out_ += " +++";
-  end_line();
-}
-
-// ---- the end ---------------------------------------------------------------------------------
-
-void TextSink::Log::close(const SessionSummary& summary) {
-  write_open_calls(calls_.collect([](const ThreadCalls&) { return true; }));
-  end_open_line(kNoReturn);
-  if (!options_.closing_lines) return;
-  if (module_lines_) {
-    for (const auto& [name, soname] : functions_.called_places()) {
-      out_ += "+++ " + name + " is in " + soname + " +++";
+    if (call.line != CallLine::Later) {
+      // The backtrace of a split line stands behind it, as long as it is the last one.
+      if (options_.ltrace || call.frames.empty() || !is_open(call)) continue;
+      end_open_line(kNoReturn);
+    } else {
+      begin_line(kUnfinished, call.thread, call.time_ns, call.return_address);
+      append_call(call, call.captured, ArgumentPart::All);
+      out_ += kNoReturn;
       end_line();
     }
+    frames_.append_block(out_, call.frames);
   }
-  out_ += closing_line(summary);
-  end_line();
-}
-
-std::string TextSink::Log::closing_line(const SessionSummary& summary) const {
-  return make_closing_line(summary, functions_.called_count(), left_out_, options_);
 }
 
 } // namespace sonictrace

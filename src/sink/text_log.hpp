@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "sink/call_selection.hpp"
 #include "sink/closing_line.hpp"
+#include "sink/frame_texts.hpp"
 #include "sink/function_names.hpp"
 #include "sink/pending_calls.hpp"
 #include "sink/time_text.hpp"
@@ -21,12 +23,14 @@ namespace sonictrace {
 
 /// The lines of the classic log, in both forms. Split: one line of all threads may be open, that
 /// of the call that began last, and is ended by whatever comes next. Whole: a call is remembered
-/// at its entry and written at its return.
+/// at its entry and written at its return. In the split form calls are whole lines too where their
+/// opening line is held back: when the log is being thinned.
 class TextSink::Log {
 public:
   Log(Writer writer, const TextOptions& options, bool module_lines);
 
   void write(RecordBatch batch);
+  void tick(std::uint64_t now_ns);
   void close(const SessionSummary& summary);
   std::string closing_line(const SessionSummary& summary) const;
   Writer& writer() { return writer_; }
@@ -35,6 +39,7 @@ public:
   void take(const ModuleDefinition& module) { functions_.define(module); }
   void take(const FunctionDefinition& function) { functions_.define(function); }
   void take(const FunctionRebound& rebound) { functions_.rebind(rebound); }
+  void take(const FrameDefinition& frame) { frames_.define(frame); }
   void take(const ThreadStarted& thread);
   void take(const InheritedCall& inherited);
   void take(const ThreadEnded& ended);
@@ -43,16 +48,25 @@ public:
   void take(const Remark& remark);
 
 private:
+  static constexpr std::string_view kUnfinished = " <unfinished ...>";
+  static constexpr std::string_view kNoReturn = " <no return ...>";
+  /// What -i shows where there is no instruction: `[0xffffffffffffffff]`.
+  static constexpr std::uint64_t kNoInstruction = ~std::uint64_t{0};
+  /// What was thinned is told at least this often.
+  static constexpr std::uint64_t kThinPeriod = 9'000'000'000;
+
   using Function = FunctionNames::Function;
   bool is_split() const { return options_.form == LineForm::Split; }
-  bool is_too_deep(std::uint16_t depth) const {
-    return options_.max_depth != 0 && depth > options_.max_depth;
-  }
 
   void enter(const RecordView& record);
+  void note_frames(const RecordView& record);
   void leave(const RecordView& record);
+  void finish_split(const RecordView& record, const PendingCall* call);
   void write_whole(const RecordView& record, const PendingCall& call);
-  void write_end(const RecordView& record, const Function& function);
+  void write_end(const RecordView& record, const Function& function, const PendingCall* call);
+  bool append_error(const RecordView& record, const Function& function);
+  void begin_thinning_if_large();
+  void write_thinned();
 
   void begin_line(std::string_view end_of_open_line, pid_t thread, std::uint64_t time_ns,
                   std::uint64_t instruction);
@@ -61,8 +75,14 @@ private:
   void end_line();
   void end_open_line(std::string_view how);
   void append_indent(std::uint16_t depth);
-  void append_call(const PendingCall& call, std::span<const std::byte> captured);
+  /// `NAME(ARGUMENTS`, as known at the entry; of a Return record's `leave`, the others too.
+  void append_call(const PendingCall& call, std::span<const std::byte> captured, ArgumentPart part,
+                   std::optional<std::span<const std::byte>> leave = std::nullopt);
+  bool is_open(const PendingCall& call) const {
+    return open_line_ && open_line_->call == call.call;
+  }
   void write_open_calls(const std::vector<PendingCall>& calls);
+  void write_remark(std::uint64_t time_ns, std::string_view text);
 
   Writer writer_;
   TextOptions options_;
@@ -71,7 +91,11 @@ private:
   TimeText time_;
   FunctionNames functions_;
   PendingCalls calls_;
-  LeftOut left_out_;
+  FrameTexts frames_;
+  CallSelection selection_;
+  std::uint64_t damaged_batches_ = 0;
+  std::uint64_t now_ns_ = 0;        ///< of the latest record or tick
+  std::uint64_t thinned_at_ns_ = 0; ///< when what was left out was told last
   std::optional<pid_t> first_thread_;
   std::uint64_t entered_ = 0;
 

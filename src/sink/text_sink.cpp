@@ -22,11 +22,14 @@ void TextSink::write(RecordBatch batch) {
   log_->writer().end_batch();
 }
 
-void TextSink::tick(std::uint64_t) { log_->writer().flush(); }
+void TextSink::tick(std::uint64_t now_ns) {
+  log_->tick(now_ns);
+  log_->writer().flush();
+}
 
 Result<void> TextSink::finish(const SessionSummary& summary) {
   log_->close(summary);
-  log_->writer().flush();
+  log_->writer().finish();
   closing_line_ = log_->closing_line(summary);
   return log_->writer().status();
 }

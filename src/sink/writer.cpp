@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "sink/compressor.hpp"
+
 namespace sonictrace {
 
 Result<UniqueFd> open_log(const std::string& path) {
@@ -21,24 +23,63 @@ Result<UniqueFd> open_log(const std::string& path) {
   return UniqueFd(fd);
 }
 
-Writer::Writer(UniqueFd fd, Buffering buffering, std::string name)
-    : fd_(std::move(fd)), buffering_(buffering), name_(std::move(name)) {
+Compression compression_of(std::string_view path) {
+  if (path.ends_with(".zst")) return Compression::Zstd;
+  if (path.ends_with(".gz")) return Compression::Gzip;
+  return Compression::None;
+}
+
+Writer::Writer(UniqueFd fd, Buffering buffering, std::string name, Compression compression)
+    : fd_(std::move(fd)), buffering_(buffering), name_(std::move(name)),
+      compressor_(make_compressor(compression)) {
   pending_.reserve(kBlockSize + kBlockSize / 16);
 }
 
-void Writer::flush() {
-  if (pending_.empty()) return;
-  if (!gave_up_ && write_pending()) return;
-  if (pending_.size() > kMaxPending) gave_up_ = true;
-  // From here on the log would have a gap, so nothing more is written.
-  if (gave_up_) pending_.clear();
+Writer::Writer(Writer&&) noexcept = default;
+Writer::~Writer() = default;
+
+void Writer::write_block() {
+  if (compressor_) {
+    if (!gave_up_) compressor_->compress(pending_, Compressor::Ending::Open, compressed_);
+    is_flushed_ = false;
+    pending_.clear();
+  }
+  write_outgoing();
 }
 
-bool Writer::write_pending() {
+void Writer::flush() {
+  if (compressor_ && !is_finished_ && !(pending_.empty() && is_flushed_)) {
+    if (!gave_up_) compressor_->compress(pending_, Compressor::Ending::Flushed, compressed_);
+    is_flushed_ = true;
+    pending_.clear();
+  }
+  write_outgoing();
+}
+
+void Writer::finish() {
+  if (compressor_ && !is_finished_) {
+    if (!gave_up_) compressor_->compress(pending_, Compressor::Ending::Ended, compressed_);
+    is_finished_ = true;
+    pending_.clear();
+  }
+  write_outgoing();
+}
+
+void Writer::write_outgoing() {
+  std::string& bytes = outgoing();
+  if (bytes.empty()) return;
+  if (!gave_up_ && try_outgoing()) return;
+  if (bytes.size() > kMaxPending) gave_up_ = true;
+  // From here on the log would have a gap, so nothing more is written.
+  if (gave_up_) bytes.clear();
+}
+
+bool Writer::try_outgoing() {
+  std::string& bytes = outgoing();
   std::size_t done = 0;
   bool success = true;
-  while (done < pending_.size()) {
-    const ssize_t n = ::write(fd_.get(), pending_.data() + done, pending_.size() - done);
+  while (done < bytes.size()) {
+    const ssize_t n = ::write(fd_.get(), bytes.data() + done, bytes.size() - done);
     const int error = errno;
     if (n >= 0) {
       done += static_cast<std::size_t>(n);
@@ -56,7 +97,7 @@ bool Writer::write_pending() {
     break;
   }
   written_ += done;
-  pending_.erase(0, done);
+  bytes.erase(0, done);
   return success;
 }
 

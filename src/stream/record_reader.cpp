@@ -16,7 +16,7 @@ std::optional<RecordView> RecordReader::next() {
   if (size < sizeof(RecordHeader)) return fail("a record smaller than its header");
   if (size % wire::kRecordAlignment != 0) return fail("a record of an odd size");
   if (size > rest_.size()) return fail("a record that runs over the end");
-  if (view.header.kind < RecordKind::Enter || view.header.kind > RecordKind::Unwound)
+  if (view.header.kind < RecordKind::Enter || view.header.kind > RecordKind::Frames)
     return fail("a record of an unknown kind");
   view.payload = rest_.subspan(sizeof(RecordHeader), size - sizeof(RecordHeader));
   rest_ = rest_.subspan(size);

@@ -33,6 +33,16 @@ void RecordBuffer::unwound(std::uint32_t thread, std::uint32_t function, std::ui
   commit(0);
 }
 
+void RecordBuffer::frames(std::uint32_t thread, std::uint32_t function, std::uint64_t call,
+                          std::uint16_t depth, std::uint64_t time_ns,
+                          std::span<const std::uint32_t> frames) {
+  const auto room = begin(
+      {0, RecordKind::Frames, 0, depth, function, thread, call, time_ns, frames.size()},
+      frames.size_bytes());
+  std::memcpy(room.data(), frames.data(), frames.size_bytes());
+  commit(frames.size_bytes());
+}
+
 std::span<std::byte> RecordBuffer::begin(const RecordHeader& header, std::size_t room) {
   SONICTRACE_CHECK(!begun_, "a record was begun and not committed");
   const std::size_t needed = used_ + wire::record_size(room);

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "sonictrace/proto/capture_plan.hpp"
+#include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/proto/prototype_library.hpp"
 #include "sonictrace/stream/record_writer.hpp"
 #include "sonictrace/stream/sink.hpp"
@@ -26,14 +27,16 @@ struct FunctionPlace {
   ModuleId caller = kNoModule;
   bool entry = false;
   bool entry_in_main = false;
+  bool syscall = false;
 };
 
 /// Plays an engine: defines functions and writes records of their calls to a sink, captured from a
 /// memory of its own by the real plans. Time goes on by 1 us with each call and return.
 class RecordBuilder {
 public:
-  explicit RecordBuilder(Sink& sink, std::uint32_t string_limit = 32)
-      : sink_(sink), string_limit_(string_limit) {}
+  explicit RecordBuilder(Sink& sink, std::uint32_t string_limit = 32) : sink_(sink) {
+    plan_options_.string_limit = string_limit;
+  }
 
   static constexpr std::uint64_t kStart = 1'796'009'218'000'000'000; ///< 03:26:58 UTC
   std::uint64_t now_ns = kStart;
@@ -53,7 +56,22 @@ public:
     const auto name_end = conf_line.find('(');
     auto name_begin = conf_line.find_last_of(" *", name_end) + 1;
     const auto name = conf_line.substr(name_begin, name_end - name_begin);
-    return define(name, library.find(name), place);
+    return define(name, *library.find(name, {}), place);
+  }
+
+  /// A system call with the prototype of this .conf line.
+  FunctionId syscall(std::string_view conf_line) {
+    FunctionPlace place;
+    place.syscall = true;
+    return function(conf_line, place);
+  }
+
+  /// A place in code, for `frames`.
+  std::uint32_t frame(std::uint64_t address, std::string_view soname = {},
+                      std::string_view function = {}, std::uint64_t offset = 0) {
+    const std::uint32_t id = frames_++;
+    sink_.define(FrameDefinition{id, address, std::string(soname), std::string(function), offset});
+    return id;
   }
 
   /// A function of which nothing is known.
@@ -70,7 +88,7 @@ public:
     sink_.define(ThreadStarted{pid, tid, now_ns, first});
   }
 
-  /// A call begins; four words are made up behind those that are given.
+  /// A call begins. Arguments that are not given are 0; those in vector registers too.
   std::uint64_t enter(pid_t tid, FunctionId function, std::vector<std::uint64_t> arguments = {},
                       std::uint64_t return_address = 0x401184) {
     const std::uint64_t call = next_call_++;
@@ -83,13 +101,29 @@ public:
 
   void enter_as(pid_t tid, FunctionId function, std::uint64_t call, std::uint16_t depth,
                 std::vector<std::uint64_t> arguments, std::uint64_t return_address = 0x401184) {
-    const proto::CapturePlan& plan = plans_.at(function);
-    arguments.resize(arguments.size() + plan.argument_words);
+    const proto::CallPlan& plan = *plans_.at(function);
+    const std::size_t in_registers = std::min<std::size_t>(arguments.size(), 6);
+    std::vector<std::uint64_t>& words = words_[call];
+    words.assign(wire::kEntryWords, 0);
+    std::copy_n(arguments.begin(), in_registers, words.begin());
+    words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(in_registers),
+                 arguments.end());
+    words.resize(words.size() + 8);
     const auto room = buffer_.enter(static_cast<std::uint32_t>(tid), function, call, depth, now_ns,
                                     return_address, plan.entry_room);
-    buffer_.commit(wire::run_capture(plan.at_entry.data(), plan.at_entry.size(), arguments.data(),
-                                     memory, room.data(), room.size()));
+    buffer_.commit(wire::run_capture(plan.at_entry.data(), plan.at_entry.size(),
+                                     view(words, wire::kStackWordsAt), memory, room.data(),
+                                     room.size()));
     send();
+  }
+
+  /// Where the innermost call of the thread was made: to be told just behind its `enter`.
+  void frames(pid_t tid, std::vector<std::uint32_t> ids) {
+    const Open& innermost = open_.at(tid).back();
+    buffer_.frames(static_cast<std::uint32_t>(tid), innermost.function, innermost.call,
+                   static_cast<std::uint16_t>(open_.at(tid).size()), innermost.time_ns, ids);
+    sink_.write(buffer_.batch());
+    buffer_.clear();
   }
 
   /// The innermost call of the thread returns.
@@ -101,10 +135,16 @@ public:
 
   void leave_as(pid_t tid, FunctionId function, std::uint64_t call, std::uint16_t depth,
                 std::uint64_t result, std::uint64_t duration_ns) {
-    const proto::CapturePlan& plan = plans_.at(function);
+    const proto::CallPlan& plan = *plans_.at(function);
+    std::vector<std::uint64_t> words(wire::kKeptWordsAt / 8, 0);
+    words[0] = result;
+    const auto& kept = words_[call];
+    words.insert(words.end(), kept.begin(), kept.end());
+    words_.erase(call);
     const auto room = buffer_.leave(static_cast<std::uint32_t>(tid), function, call, depth, now_ns,
                                     duration_ns, plan.return_room);
-    buffer_.commit(wire::run_capture(plan.at_return.data(), plan.at_return.size(), &result, memory,
+    buffer_.commit(wire::run_capture(plan.at_return.data(), plan.at_return.size(),
+                                     view(words, wire::kKeptWordsAt + wire::kStackWordsAt), memory,
                                      room.data(), room.size()));
     send();
   }
@@ -132,6 +172,7 @@ public:
     for (const Open& open : open_[parent]) {
       const std::uint64_t call = next_call_++;
       open_[child].push_back({call, open.function, open.time_ns});
+      words_[call] = words_[open.call];
       sink_.define(InheritedCall{child, open.function, call, depth++, open.call});
     }
   }
@@ -160,12 +201,25 @@ private:
     std::uint64_t time_ns;
   };
 
-  FunctionId define(std::string_view name, std::shared_ptr<const proto::Prototype> prototype,
+  static wire::CallWords view(const std::vector<std::uint64_t>& words, std::uint32_t stack_at) {
+    return {words.data(), static_cast<std::uint32_t>(words.size() * sizeof words[0]), stack_at, 0};
+  }
+
+  FunctionId define(std::string_view name, const proto::Prototype& prototype,
                     const FunctionPlace& place) {
     const auto id = static_cast<FunctionId>(plans_.size());
-    plans_.push_back(proto::compile(*prototype, string_limit_));
-    sink_.define(FunctionDefinition{id, std::string(name), place.caller, place.implemented_by,
-                                    place.entry, place.entry_in_main, std::move(prototype)});
+    plans_.push_back(
+        std::make_shared<const proto::CallPlan>(proto::compile(prototype, plan_options_)));
+    FunctionDefinition definition;
+    definition.id = id;
+    definition.mangled = name;
+    definition.caller = place.caller;
+    definition.implemented_by = place.implemented_by;
+    definition.entry = place.entry;
+    definition.entry_in_main = place.entry_in_main;
+    definition.syscall = place.syscall;
+    definition.plan = plans_.back();
+    sink_.define(definition);
     return id;
   }
 
@@ -184,12 +238,14 @@ private:
   }
 
   Sink& sink_;
-  std::uint32_t string_limit_;
+  proto::PlanOptions plan_options_;
   RecordBuffer buffer_;
   std::uint64_t next_call_ = 1;
   std::size_t modules_ = 0;
-  std::vector<proto::CapturePlan> plans_; ///< by FunctionId
+  std::uint32_t frames_ = 0;
+  std::vector<std::shared_ptr<const proto::CallPlan>> plans_; ///< by FunctionId
   std::map<pid_t, std::vector<Open>> open_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> words_; ///< at the entry, of each open call
 };
 
 } // namespace sonictrace

@@ -8,7 +8,7 @@ namespace sonictrace {
 /// How text of the traced program is made fit for a log line.
 enum class Quoting {
   Readable, ///< can be read back: the quote itself is escaped too
-  Ltrace,   ///< as ltrace: the quote is not escaped
+  Ltrace,   ///< as ltrace: the quote is not escaped, and a NUL is `\0`
 };
 
 /// `"text"`: backslash escaped, \a \b \t \n \v \f \r as such, every other byte outside of printable

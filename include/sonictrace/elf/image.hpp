@@ -26,6 +26,7 @@ struct Segment {
   std::span<const std::byte> content; ///< the part that comes from the file; empty if out of file
   bool executable = false;
   bool writable = false;
+  std::uint64_t offset = 0; ///< of `content` in the file
 };
 
 struct Section {

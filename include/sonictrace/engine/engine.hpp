@@ -94,6 +94,13 @@ public:
   /// The thread runs a new program.
   virtual void program_replaced(pid_t tid, const std::shared_ptr<AddressSpace>& space) = 0;
 
+  /// Records system calls too, of threads that are not silent. Their tracees are to be offered with
+  /// `follow_system_calls` set.
+  virtual void record_system_calls(bool ltrace_names) = 0;
+  /// Of a stop that was given back, in or behind a system call which was interrupted: it has ended,
+  /// or the tracer has it `begin_anew`, unseen by the program.
+  virtual void settle_system_call(pid_t tid, bool begin_anew) = 0;
+
   /// Takes a stop, or gives it back.
   virtual Handled handle(StoppedTracee tracee) = 0;
 

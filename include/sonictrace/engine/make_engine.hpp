@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "sonictrace/engine/engine.hpp"
 #include "sonictrace/engine/recorder.hpp"
+#include "sonictrace/probe/image_cache.hpp"
 
 namespace sonictrace {
 
@@ -13,9 +15,18 @@ namespace sonictrace {
 using BindingObserver =
     std::function<void(const AddressSpace&, FunctionId, TraceeAddress target)>;
 
-/// Breakpoints through ptrace. `stop_latency_ns`: what a stop costs the tracee besides the time that
-/// it is held; taken off the times of calls, and so is the time that it is held.
-std::unique_ptr<Engine> make_breakpoint_engine(Recorder& recorder, std::uint64_t stop_latency_ns,
-                                               BindingObserver on_binding);
+/// What an engine works with.
+struct EngineParts {
+  Recorder& recorder;
+  /// What a stop costs the tracee besides the time that it is held; taken off the times of calls, and so
+  /// is the time that it is held.
+  std::uint64_t stop_latency_ns = 0;
+  BindingObserver on_binding;
+  ImageCache& images;      ///< for the backtraces; not looked at before the first call
+  std::size_t frames = 0;  ///< of each call's backtrace, at most; 0: none are made
+};
+
+/// Breakpoints through ptrace.
+std::unique_ptr<Engine> make_breakpoint_engine(EngineParts parts);
 
 } // namespace sonictrace

@@ -51,6 +51,7 @@ public:
   /// is an -e or -l. `NAME@MAIN` alone does not count: there is one caller only.
   bool shows_caller() const;
   bool has_call_rules() const;  ///< any -e or -l
+  bool has_only_libraries() const; ///< -l, and no -e
   bool has_entry_rules() const; ///< any -x
 
   /// Whether a call of `function`, made by `caller`, is wanted. `callee` is the module that

@@ -1,33 +1,67 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "sonictrace/base/result.hpp"
 #include "sonictrace/proto/prototype.hpp"
 
 namespace sonictrace::proto {
 
-/// Prototypes by function name, read from .conf files.
+/// Which reading of ltrace.conf's grammar.
+enum class Dialect : std::uint8_t {
+  Current,  ///< ltrace 0.8's, and our own additions; of two prototypes of a name the first counts
+  Ltrace07, ///< what ltrace 0.7.3 reads; of two prototypes of a name in its files the last counts
+};
+
+/// Prototypes by function name, read from .conf files. For one thread: what is built in is read
+/// when it is asked for.
 class PrototypeLibrary {
 public:
   /// Those that are built into the program (src/proto/prototypes/*.conf).
   static PrototypeLibrary built_in();
 
-  /// Adds the prototypes of one .conf text, in the subset of ltrace.conf's grammar that
-  /// docs/LOG-FORMAT.md names. Each malformed line costs that line only and is reported as
-  /// `FILE:LINE:COLUMN: what`; an earlier prototype of the same name stays.
-  std::vector<std::string> add(std::string_view text, std::string_view file);
+  PrototypeLibrary();
+  PrototypeLibrary(PrototypeLibrary&&) noexcept;
+  PrototypeLibrary& operator=(PrototypeLibrary&&) noexcept;
+  ~PrototypeLibrary();
 
-  /// Never null: Prototype::unknown() where none is known. `name` is the mangled name.
-  std::shared_ptr<const Prototype> find(std::string_view name) const;
-  std::size_t size() const { return by_name_.size(); }
+  struct Conf {
+    std::string file; ///< for messages
+    std::string text;
+  };
+  /// Where `import "NAME";` finds what is neither added nor built in.
+  using Importer = std::function<std::optional<Conf>(std::string_view name)>;
+  void set_importer(Importer importer);
+
+  /// Adds the prototypes of one .conf text, the grammar of which docs/man/sonictrace.conf.5 has.
+  /// Each malformed item costs that item only and is reported as `FILE:LINE:COLUMN: error: what`.
+  /// `module`: the soname that the text is about (`libfoo.so.1`), the base name of a program,
+  /// `syscalls` for system calls; empty: any. A module that was imported before is not read again.
+  std::vector<std::string> add(std::string_view text, std::string_view file,
+                               std::string_view module = {}, Dialect dialect = Dialect::Current);
+  /// Adds the ones that are built in. What was added before goes before them, what is added
+  /// afterwards counts only for functions that they don't know. They are read as they are asked
+  /// for.
+  void add_built_in();
+
+  /// Never null: Prototype::unknown() where none is known. `name` is the mangled name; `module` the
+  /// soname of what implements it, empty if that is not known. Valid as long as the library.
+  ///
+  /// What is about that module counts first, then what is about any module, then what is about
+  /// another one: but of the well-known libraries only what is about the C library, as its
+  /// functions are often interposed. Names of others (log, exp, compress) are ordinary words.
+  const Prototype* find(std::string_view name, std::string_view module) const;
+  /// Of a system call, by its name without SYS_.
+  const Prototype* find_syscall(std::string_view name) const;
+  std::size_t size() const;
 
 private:
-  std::unordered_map<std::string, std::shared_ptr<const Prototype>> by_name_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 } // namespace sonictrace::proto

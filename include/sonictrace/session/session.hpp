@@ -8,6 +8,7 @@
 
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/process/signal_state.hpp"
+#include "sonictrace/proto/prototype_library.hpp"
 #include "sonictrace/session/session_options.hpp"
 #include "sonictrace/stream/sink.hpp"
 
@@ -33,7 +34,8 @@ class Session {
 public:
   /// `signals`: the state that this process was started with, given to a launched command.
   static std::variant<std::unique_ptr<Session>, StartFailure>
-  start(const SessionOptions& options, const SignalState& signals, Sink& sink);
+  start(const SessionOptions& options, const SignalState& signals, Sink& sink,
+        proto::PrototypeLibrary prototypes);
   ~Session();
 
   SessionEnd run();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sonictrace/base/debug_log.hpp"
 #include "sonictrace/probe/selector.hpp"
 
 namespace sonictrace {
@@ -23,6 +24,13 @@ struct SessionOptions {
   SelectorOptions selectors;
   Engine engine = Engine::Auto;
   unsigned string_limit = 32;                       ///< -s: most bytes of a string to capture
+  unsigned array_limit = 4;                         ///< -A: most elements of an array
+  bool captures_values = true; ///< off where calls are only counted (-c)
+  std::vector<std::string> conf_files;              ///< -F
+  bool system_calls = false;                        ///< -S
+  bool library_calls = true;                        ///< off with -L and nothing selected
+  unsigned frames = 0;                              ///< -w: most frames of each call's backtrace
+  DebugLog debug;                                   ///< -D
   std::optional<std::chrono::nanoseconds> duration; ///< --duration: stop tracing after it
   std::optional<std::uint64_t> max_calls;           ///< --max-calls
   std::optional<std::uint64_t> max_log_size;        ///< --max-log-size, bytes

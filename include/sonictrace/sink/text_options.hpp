@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sonictrace/names/demangle.hpp"
 
@@ -30,9 +31,14 @@ struct TextOptions {
   bool show_caller = false;       ///< `CALLER->` before the name
   DemangleStyle demangle = DemangleStyle::Short;
   bool ltrace = false;           ///< --ltrace: its form in every corner
+  std::string banner;            ///< a remark for the first line of the log; empty: none
   bool closing_lines = true;     ///< the +++ lines at the end; off with --quiet and --ltrace
   std::uint64_t min_time_ns = 0; ///< --min-time: leave out shorter calls
   unsigned max_depth = 0;        ///< --max-depth: leave out deeper calls; 0: no limit
+  std::uint64_t sample = 1;      ///< --sample: write every Nth call of each function
+  /// --thin-after: from this size of the log on (bytes in the file), calls of a function beyond its
+  /// first 10,000 that took less than 100 us are counted instead of written. 0: never.
+  std::uint64_t thin_after = std::uint64_t{1} << 30;
 
   bool operator==(const TextOptions&) const = default;
 };

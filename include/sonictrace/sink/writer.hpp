@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/base/unique_fd.hpp"
@@ -16,25 +18,36 @@ enum class Buffering {
   Immediate, ///< after each batch too: somebody is looking on
 };
 
+enum class Compression { None, Zstd, Gzip };
+
+/// What the name of a log asks for: `.zst`, `.gz`, anything else.
+Compression compression_of(std::string_view path);
+
+class Compressor;
+
 /// Creates or truncates a log file. Fails with one line: `can't open NAME for writing: ...`.
 Result<UniqueFd> open_log(const std::string& path);
 
 /// Owns the fd of a log and writes large blocks to it. Text is appended to `text()` and becomes
 /// the log in that order, without a gap: after a failure what is pending is kept and tried again,
 /// and once something had to be dropped, everything behind it is. The caller has SIGPIPE ignored.
+///
+/// A compressed log can be read up to the last flush() as long as it has no end, and whatever came
+/// in between: each flush makes the compressor give out all that it has. finish() ends the stream.
 class Writer {
 public:
   /// `name`: of the log, for the message about a failure.
   explicit Writer(UniqueFd fd, Buffering buffering = Buffering::Blocks,
-                  std::string name = "the log");
-  Writer(Writer&&) = default;
+                  std::string name = "the log", Compression compression = Compression::None);
+  Writer(Writer&& other) noexcept;
+  ~Writer();
 
   /// Pending text; to be appended to only.
   std::string& text() { return pending_; }
 
   /// To be called at the end of a line: writes when a block is full.
   void end_line() {
-    if (pending_.size() >= kBlockSize) flush();
+    if (pending_.size() >= kBlockSize) write_block();
   }
   /// To be called at the end of a batch of lines: writes when somebody is looking on.
   void end_batch() {
@@ -42,9 +55,12 @@ public:
   }
   /// Writes everything that is pending, a line that is not complete too.
   void flush();
+  /// The same, and the end of a compressed stream: no text may follow.
+  void finish();
 
-  /// Bytes of log so far, pending ones included.
-  std::uint64_t size() const { return written_ + pending_.size(); }
+  /// Bytes of log so far, as the file has them; pending ones are included, as far as they need not
+  /// be compressed first.
+  std::uint64_t size() const { return written_ + outgoing().size(); }
   bool is_healthy() const { return !first_error_; }
   /// The first failure, if there was one.
   Result<void> status() const;
@@ -54,13 +70,21 @@ private:
   /// What is kept of a log that can't be written at the moment.
   static constexpr std::size_t kMaxPending = 16 * kBlockSize;
 
-  bool write_pending();
+  const std::string& outgoing() const { return compressor_ ? compressed_ : pending_; }
+  std::string& outgoing() { return compressor_ ? compressed_ : pending_; }
+  void write_block();
+  void write_outgoing();
+  bool try_outgoing();
   void note_failure(Error error);
 
   UniqueFd fd_;
   Buffering buffering_;
   std::string name_;
   std::string pending_;
+  std::unique_ptr<Compressor> compressor_; ///< null: the text is the log
+  std::string compressed_;                 ///< not written yet
+  bool is_flushed_ = true;                 ///< the compressor has given out all that it got
+  bool is_finished_ = false;
   std::uint64_t written_ = 0;
   std::optional<Error> first_error_;
   bool gave_up_ = false; ///< nothing is written any more

@@ -10,7 +10,7 @@
 namespace sonictrace {
 
 namespace proto {
-struct Prototype;
+struct CallPlan;
 }
 
 using ModuleId = std::uint32_t;
@@ -31,13 +31,23 @@ struct FunctionDefinition {
   ModuleId implemented_by = kNoModule;
   bool entry = false; ///< by -x: written NAME@SONAME unless in the main program
   bool entry_in_main = false;
-  std::shared_ptr<const proto::Prototype> prototype; ///< never null; guessed where none is known
+  bool syscall = false; ///< a system call: no module, no caller
+  std::shared_ptr<const proto::CallPlan> plan; ///< never null
 };
 
 /// The module that implements a function turned out to be another one (lazy binding).
 struct FunctionRebound {
   FunctionId id = 0;
   ModuleId implemented_by = kNoModule;
+};
+
+/// A place in code that a backtrace goes through, before the first that does.
+struct FrameDefinition {
+  std::uint32_t id = 0;
+  std::uint64_t address = 0;
+  std::string soname;         ///< of the module, or its base name; empty: in none
+  std::string function;       ///< mangled; empty: not known
+  std::uint64_t offset = 0;   ///< from the function's start, or from the module's where that is not known
 };
 
 struct ThreadStarted {
@@ -86,7 +96,8 @@ struct Remark {
 };
 
 using Definition =
-    std::variant<ModuleDefinition, FunctionDefinition, FunctionRebound, ThreadStarted,
-                 InheritedCall, ThreadEnded, SignalDelivered, ProgramReplaced, Remark>;
+    std::variant<ModuleDefinition, FunctionDefinition, FunctionRebound, FrameDefinition,
+                 ThreadStarted, InheritedCall, ThreadEnded, SignalDelivered, ProgramReplaced,
+                 Remark>;
 
 } // namespace sonictrace

@@ -36,6 +36,10 @@ public:
   void unwound(std::uint32_t thread, std::uint32_t function, std::uint64_t call,
                std::uint16_t depth, std::uint64_t time_ns, std::uint64_t duration_ns);
 
+  /// A whole Frames record: `frames` of the call whose Enter was committed just before.
+  void frames(std::uint32_t thread, std::uint32_t function, std::uint64_t call, std::uint16_t depth,
+              std::uint64_t time_ns, std::span<const std::uint32_t> frames);
+
   RecordBatch batch() const;
   bool empty() const { return used_ == 0; }
   bool is_full() const { return used_ >= limit_; }

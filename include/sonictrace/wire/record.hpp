@@ -11,6 +11,8 @@ enum class RecordKind : std::uint8_t {
   Enter = 1,   ///< a call begins; captured arguments follow
   Return = 2,  ///< it returned; captured results follow (the result word first)
   Unwound = 3, ///< it was left by an exception or a longjmp; nothing follows
+  Frames = 4,  ///< where it was made, directly behind its Enter: ids of 4 bytes of FrameDefinitions,
+               ///< innermost first; `detail` is their number
 };
 
 constexpr std::size_t kRecordAlignment = 8;

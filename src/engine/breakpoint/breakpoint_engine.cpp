@@ -20,8 +20,8 @@ struct BreakpointEngine::Hit {
   Registers registers;
   std::uint64_t seen_ns;
   StackId stack;
-  std::size_t opened = 0;    ///< calls that this stop has opened
-  std::optional<Mark> mark; ///< for the session
+  std::size_t opened = 0;           ///< calls that this stop has opened
+  std::optional<Mark> mark;         ///< for the session
   std::optional<FunctionId> called; ///< by the jump or call at the breakpoint
   bool sets_trap_action = false;    ///< SIGTRAP's disposition is about to be set
 
@@ -31,13 +31,11 @@ struct BreakpointEngine::Hit {
   }
 };
 
-BreakpointEngine::BreakpointEngine(Recorder& recorder, std::uint64_t stop_latency_ns,
-                                   BindingObserver on_binding)
-    : calls_(recorder, stop_latency_ns), on_binding_(std::move(on_binding)) {}
+BreakpointEngine::BreakpointEngine(EngineParts parts)
+    : calls_(parts), on_binding_(std::move(parts.on_binding)) {}
 
-std::unique_ptr<Engine> make_breakpoint_engine(Recorder& recorder, std::uint64_t stop_latency_ns,
-                                               BindingObserver on_binding) {
-  return std::make_unique<BreakpointEngine>(recorder, stop_latency_ns, std::move(on_binding));
+std::unique_ptr<Engine> make_breakpoint_engine(EngineParts parts) {
+  return std::make_unique<BreakpointEngine>(std::move(parts));
 }
 
 std::shared_ptr<PatchedSpace>
@@ -57,7 +55,8 @@ std::vector<std::string> BreakpointEngine::install(const std::shared_ptr<Address
                                                    std::span<const MarkSite> marks) {
   std::vector<std::string> refused;
   const auto patched = space_of(space);
-  // From here on it is seen when the program sets SIGTRAP's disposition; what it is by now is not known.
+  // From here on it is seen when the program sets SIGTRAP's disposition; what it is by now is not
+  // known.
   const bool begins_to_see = std::any_of(marks.begin(), marks.end(), [](const MarkSite& site) {
     return site.mark == Mark::SetAction;
   });
@@ -90,6 +89,7 @@ void BreakpointEngine::set_step_area(const std::shared_ptr<AddressSpace>& space,
 }
 
 void BreakpointEngine::module_gone(const AddressSpace& space, AddressRange range) {
+  calls_.forget_code(space);
   const auto patched = spaces_.find(&space);
   if (patched != spaces_.end()) patched->second->forget_range(range);
 }
@@ -152,6 +152,7 @@ void BreakpointEngine::child_born(pid_t parent, pid_t child,
     }
   }
   thread.calls = std::move(calls);
+  thread.syscall.reset(); // that it was born in: its end is no call of the child's
   threads_.insert_or_assign(child, std::move(thread));
 }
 
@@ -169,23 +170,41 @@ StackId BreakpointEngine::stack_of(TracedThread& thread, const Registers& regist
   return thread.stack->id;
 }
 
+void BreakpointEngine::record_system_calls(bool ltrace_names) {
+  system_calls_.emplace(calls_, ltrace_names);
+}
+
+void BreakpointEngine::settle_system_call(pid_t tid, bool begin_anew) {
+  TracedThread* thread = find_thread(tid);
+  if (thread == nullptr || !system_calls_) return;
+  if (begin_anew)
+    system_calls_->begin_anew(*thread);
+  else
+    system_calls_->settle(*thread);
+}
+
 Handled BreakpointEngine::handle(StoppedTracee tracee) {
   TracedThread* thread = find_thread(tracee.tid());
   if (thread == nullptr) return NotOurs{std::move(tracee)};
+  if (tracee.stop().kind == StopKind::Syscall) {
+    if (system_calls_ && !thread->silent) system_calls_->see(tracee, *thread);
+    (void)std::move(tracee).resume();
+    return Resumed{};
+  }
   if (tracee.stop() != Stop{StopKind::SignalDelivery, SIGTRAP})
     return pass_on(std::move(tracee), *thread);
 
   auto registers = tracee.registers();
   if (!registers) return NotOurs{std::move(tracee)}; // killed meanwhile
-  const TraceeAddress at = registers->pc() + -1; // an int3 leaves pc behind itself
+  const TraceeAddress at = registers->pc() + -1;     // an int3 leaves pc behind itself
   Breakpoint* breakpoint = thread->space->find(at);
   if (breakpoint == nullptr && !thread->space->was_at(at))
     return pass_on(std::move(tracee), *thread);
-  // Behind the first byte of a longer instruction nothing but our int3 can leave a thread. Else it may
-  // be the program's own signal: the kernel's for an int3 says SI_KERNEL, kill's and raise's do not.
-  // A SIGTRAP that the thread blocks comes from an int3 only.
-  const bool certain = breakpoint != nullptr && (breakpoint->instruction.size() > 1 ||
-                                                 thread->trap_mask.blocked);
+  // Behind the first byte of a longer instruction nothing but our int3 can leave a thread. Else it
+  // may be the program's own signal: the kernel's for an int3 says SI_KERNEL, kill's and raise's do
+  // not. A SIGTRAP that the thread blocks comes from an int3 only.
+  const bool certain =
+      breakpoint != nullptr && (breakpoint->instruction.size() > 1 || thread->trap_mask.blocked);
   if (!certain) {
     const auto info = tracee.signal_info();
     if (!info || info->si_code != SI_KERNEL) return pass_on(std::move(tracee), *thread);
@@ -200,8 +219,8 @@ Handled BreakpointEngine::handle(StoppedTracee tracee) {
   return handle_hit(std::move(tracee), *thread, *breakpoint, *registers);
 }
 
-/// A stop that is the program's own affair: if it happened in a slot, the program must see it at the
-/// original place, in its pc and in what the signal says of itself.
+/// A stop that is the program's own affair: if it happened in a slot, the program must see it at
+/// the original place, in its pc and in what the signal says of itself.
 Handled BreakpointEngine::pass_on(StoppedTracee tracee, TracedThread& thread) {
   if (tracee.stop().kind != StopKind::SignalDelivery) return NotOurs{std::move(tracee)};
   auto registers = tracee.registers();
@@ -220,8 +239,8 @@ Handled BreakpointEngine::pass_on(StoppedTracee tracee, TracedThread& thread) {
       (void)tracee.set_signal_info(*info);
     }
   }
-  // Where the copy has not run yet, the breakpoint will be hit again behind the handler: once more the
-  // same call.
+  // Where the copy has not run yet, the breakpoint will be hit again behind the handler: once more
+  // the same call.
   if (thread.space->find(original) != nullptr) thread.replay = {original, registers->sp()};
   registers->set_pc(original);
   (void)tracee.set_registers(*registers);
@@ -233,6 +252,7 @@ Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
   const auto seen_ns = tracee.seen_ns();
   Hit hit{std::move(tracee), {}, thread, breakpoint, registers, seen_ns, {}, 0, {}, {}, false};
   hit.stack = stack_of(thread, registers);
+  if (system_calls_) system_calls_->settle(thread);
   if (thread.trap->action || thread.trap->must_be_read || thread.trap_mask.blocked) {
     TrapGuard(*thread.space, *thread.trap, thread.trap_mask).repair(hit.tracee, hit.killed);
     if (hit.killed) return Gone{*hit.killed};
@@ -277,7 +297,9 @@ Handled BreakpointEngine::let_go(Hit& hit) {
   if (hit.mark) return Marked{*std::move(hit.tracee), *hit.mark};
   if (hit.sets_trap_action) {
     TrapGuard guard(*hit.thread.space, *hit.thread.trap, hit.thread.trap_mask);
-    const bool seen = guard.follow_action(hit.tracee, hit.killed);
+    const bool seen = guard.follow_action(hit.tracee, hit.killed, [&](const StoppedTracee& tracee) {
+      if (system_calls_ && !hit.thread.silent) system_calls_->see(tracee, hit.thread);
+    });
     if (hit.killed) return Gone{*hit.killed};
     if (!seen) return handle(*std::move(hit.tracee)); // another stop came first
   }
@@ -285,8 +307,8 @@ Handled BreakpointEngine::let_go(Hit& hit) {
   return Resumed{};
 }
 
-/// The instruction itself faults (a wild jump, a stack that is not there), or can't run elsewhere: it
-/// runs where it stands, with nothing recorded from there any more.
+/// The instruction itself faults (a wild jump, a stack that is not there), or can't run elsewhere:
+/// it runs where it stands, with nothing recorded from there any more.
 Handled BreakpointEngine::run_in_place(Hit& hit) {
   if (!hit.breakpoint.probes.empty()) calls_.recorder().count_lost(1);
   hit.thread.space->retire(hit.breakpoint.at);
@@ -327,9 +349,8 @@ void BreakpointEngine::see_marks(Hit& hit) {
       case Mark::Catch: {
         hit.thread.unwound_ns = hit.seen_ns;
         hit.thread.unwound_own_ns = hit.thread.own_ns;
-        const auto ended =
-            hit.thread.calls.end_below(hit.registers.sp(), hit.stack,
-                                       [&](TraceeAddress from) { return hit.read(from); });
+        const auto ended = hit.thread.calls.end_below(
+            hit.registers.sp(), hit.stack, [&](TraceeAddress from) { return hit.read(from); });
         if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
         break;
       }
@@ -344,7 +365,8 @@ void BreakpointEngine::see_long_jump(Hit& hit) {
   hit.thread.unwound_ns = hit.seen_ns;
   hit.thread.unwound_own_ns = hit.thread.own_ns;
   // The seventh word of a jmp_buf is the stack pointer: plain in musl, in glibc xored with the
-  // pointer guard at fs:0x30 and rotated left by 17 (sysdeps/x86_64/jmpbuf-offsets.h, pointer_guard.h).
+  // pointer guard at fs:0x30 and rotated left by 17 (sysdeps/x86_64/jmpbuf-offsets.h,
+  // pointer_guard.h).
   const auto stored = hit.read(TraceeAddress(hit.registers.arguments()[0] + 6 * 8));
   const auto guard = hit.read(TraceeAddress(hit.registers.raw().fs_base + 0x30));
   for (const std::uint64_t value : {std::rotr(stored, 17) ^ guard, stored}) {
@@ -385,9 +407,9 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
     if (const OpenCall* open = hit.thread.calls.find(slot, return_address))
       if (open->function == probe.function) return;
   }
-  const auto ended = hit.thread.calls.end_at_call(
-      slot, return_address, probe.at, hit.stack, hit.thread.unwound_ns,
-      [&](TraceeAddress from) { return hit.read(from); });
+  const auto ended =
+      hit.thread.calls.end_at_call(slot, return_address, probe.at, hit.stack, hit.thread.unwound_ns,
+                                   [&](TraceeAddress from) { return hit.read(from); });
   if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
 
   OpenCall place;
@@ -434,7 +456,8 @@ Settled BreakpointEngine::settle(StoppedTracee& tracee) {
       }
     } else if (const auto status = read_task_status(tracee.tid());
                status && (status->pending & (std::uint64_t{1} << (SIGTRAP - 1))) != 0) {
-      return Settled::NotYet; // the trap of a breakpoint that it has run into waits behind this stop
+      return Settled::NotYet; // the trap of a breakpoint that it has run into waits behind this
+                              // stop
     }
   }
   const auto original = thread->space->original_of(registers->pc());

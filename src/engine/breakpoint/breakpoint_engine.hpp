@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/breakpoint/call_recorder.hpp"
 #include "engine/breakpoint/patched_space.hpp"
+#include "engine/breakpoint/syscall_recorder.hpp"
 #include "engine/breakpoint/traced_thread.hpp"
 #include "sonictrace/engine/engine.hpp"
 #include "sonictrace/engine/make_engine.hpp"
@@ -17,7 +19,7 @@ namespace sonictrace {
 /// emulated, one at its return address, where the overwritten instruction runs displaced.
 class BreakpointEngine final : public Engine {
 public:
-  BreakpointEngine(Recorder& recorder, std::uint64_t stop_latency_ns, BindingObserver on_binding);
+  explicit BreakpointEngine(EngineParts parts);
 
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
                                    std::span<const SiteProbe> probes,
@@ -30,6 +32,8 @@ public:
   void child_born(pid_t parent, pid_t child, const std::shared_ptr<AddressSpace>& space,
                   bool silent) override;
   void program_replaced(pid_t tid, const std::shared_ptr<AddressSpace>& space) override;
+  void record_system_calls(bool ltrace_names) override;
+  void settle_system_call(pid_t tid, bool begin_anew) override;
   Handled handle(StoppedTracee tracee) override;
   void remove(const AddressSpace& space) override;
   Settled settle(StoppedTracee& tracee) override;
@@ -59,6 +63,7 @@ private:
   void see_target(const Hit& hit, TraceeAddress target);
 
   CallRecorder calls_;
+  std::optional<SyscallRecorder> system_calls_; ///< where they are recorded
   BindingObserver on_binding_;
   std::unordered_map<pid_t, TracedThread> threads_;
   std::unordered_map<const AddressSpace*, std::shared_ptr<PatchedSpace>> spaces_;

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "engine/backtracer.hpp"
+#include "engine/breakpoint/call_words.hpp"
 #include "engine/breakpoint/traced_thread.hpp"
 #include "sonictrace/arch/registers.hpp"
+#include "sonictrace/engine/make_engine.hpp"
 #include "sonictrace/engine/recorder.hpp"
 
 namespace sonictrace {
@@ -12,18 +17,32 @@ namespace sonictrace {
 /// Writes the records of calls that a stop shows: runs the capture plans, keeps the clocks.
 class CallRecorder {
 public:
-  /// `stop_latency_ns`: what a stop costs the tracee besides the time that we hold it.
-  CallRecorder(Recorder& recorder, std::uint64_t stop_latency_ns)
-      : recorder_(recorder), latency_ns_(stop_latency_ns) {}
+  explicit CallRecorder(const EngineParts& parts);
 
   Recorder& recorder() { return recorder_; }
+  /// Mappings of the address space have changed.
+  void forget_code(const AddressSpace& space);
 
   /// Opens a call in `thread` and records its beginning. `seen_ns` is when the stop was seen.
-  void enter(TracedThread& thread, const OpenCall& place, const Registers& registers,
+  void enter(TracedThread& thread, OpenCall call, const Registers& registers,
              std::uint64_t seen_ns);
   /// Records the ends of calls that have returned (with the result in `registers`), or were left.
   void leave(TracedThread& thread, const std::vector<EndedCall>& ended, const Registers& registers,
              std::uint64_t seen_ns);
+
+  // The same, of one call whose words are at hand, which is not put among the thread's open ones.
+
+  /// Gives `call` its id and depth, and records its beginning.
+  void record_enter(TracedThread& thread, OpenCall& call, const EntryWords& words,
+                    std::uint64_t seen_ns);
+  using ResultWords = std::array<std::uint64_t, ReturnWords::kResults>;
+  bool makes_backtraces() const { return backtracer_.has_value(); }
+  /// Where the system call just recorded was made.
+  void record_syscall_frames(TracedThread& thread, const OpenCall& call,
+                             const Registers& registers, std::uint64_t seen_ns);
+  void record_return(TracedThread& thread, const OpenCall& call, const ResultWords& results,
+                     std::uint64_t seen_ns);
+
   /// The thread is about to be let go: starts the clocks of the `opened` newest calls.
   void let_go(TracedThread& thread, std::uint64_t seen_ns, std::size_t opened);
 
@@ -33,7 +52,13 @@ public:
   std::uint64_t stops() const { return stops_; }
 
 private:
+  std::uint64_t duration_of(const OpenCall& call, std::uint64_t end_ns, std::uint64_t own_ns) const;
+
+  void record_frames(const TracedThread& thread, const OpenCall& call, std::uint64_t seen_ns,
+                     std::span<const std::uint32_t> frames);
+
   Recorder& recorder_;
+  std::optional<Backtracer> backtracer_; ///< nothing: no backtraces are wanted
   std::uint64_t latency_ns_;
   std::uint64_t held_ns_ = 0;
   std::uint64_t stops_ = 0;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "sonictrace/base/address.hpp"
@@ -28,6 +29,8 @@ struct OpenCall {
   std::uint16_t depth = 1;
   std::uint64_t begin_ns = 0;   ///< CLOCK_MONOTONIC, when the thread was let go
   std::uint64_t own_ns = 0;     ///< of that thread's time spent by us, until then
+  /// Words of its beginning that are wanted at its return; null: none are.
+  std::shared_ptr<const std::vector<std::uint64_t>> kept;
 };
 
 struct EndedCall {

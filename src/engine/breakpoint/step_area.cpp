@@ -30,9 +30,8 @@ Result<void> PatchedSpace::step(const Breakpoint& breakpoint, std::optional<Stop
 
   const pid_t tid = tracee->tid();
   for (;;) {
-    (void)std::move(*tracee).step(); // killed meanwhile: the wait gives its exit
+    auto next = std::move(*tracee).run_step();
     tracee.reset();
-    auto next = StoppedTracee::wait(tid);
     if (!next) {
       killed = Exit{tid, {StopKind::Killed, SIGKILL}, 0};
       return {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/breakpoint/open_calls.hpp"
+#include "engine/breakpoint/open_syscall.hpp"
 #include "engine/breakpoint/patched_space.hpp"
 #include "engine/breakpoint/trap_guard.hpp"
 
@@ -21,13 +22,15 @@ struct TracedThread {
   TrapMask trap_mask;
   bool silent = false; ///< no records
   OpenCalls calls;
+  std::optional<OpenSyscall> syscall;    ///< inside the innermost of `calls`
   std::optional<StackMap::Region> stack; ///< the one it was last seen on
-  /// pc and sp at which a breakpoint will be hit a second time for the same call: a signal came before
-  /// its instruction had run.
+  /// pc and sp at which a breakpoint will be hit a second time for the same call: a signal came
+  /// before its instruction had run.
   std::pair<TraceeAddress, TraceeAddress> replay;
 
-  std::uint64_t own_ns = 0;     ///< of its time, spent stopped by us
-  std::uint64_t unwound_ns = 0; ///< CLOCK_MONOTONIC of the last raised exception or longjmp, 0: none
+  std::uint64_t own_ns = 0; ///< of its time, spent stopped by us
+  std::uint64_t unwound_ns =
+      0; ///< CLOCK_MONOTONIC of the last raised exception or longjmp, 0: none
   std::uint64_t unwound_own_ns = 0; ///< own_ns at that time
 };
 

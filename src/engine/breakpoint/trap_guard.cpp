@@ -36,27 +36,29 @@ bool TrapGuard::sets_action(const Registers& registers) {
   return registers.arguments()[0] == SIGTRAP && registers.arguments()[1] != 0;
 }
 
-bool TrapGuard::follow_action(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed) {
+bool TrapGuard::follow_action(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed,
+                              const std::function<void(const StoppedTracee&)>& see) {
   constexpr int kMostCalls = 8; // of the library's own around it
   const pid_t tid = tracee->tid();
   std::optional<std::array<std::uint64_t, 4>> set;
   for (int stops = 0; stops < 2 * kMostCalls; ++stops) {
-    (void)std::move(*tracee).resume_to_syscall(); // killed meanwhile: the wait gives its exit
+    auto next = std::move(*tracee).run_to_syscall();
     tracee.reset();
-    auto next = StoppedTracee::wait(tid);
     if (!next || std::holds_alternative<Exit>(*next)) {
       killed = next ? std::get<Exit>(*next) : Exit{tid, {StopKind::Killed, SIGKILL}, 0};
       return false;
     }
     tracee.emplace(std::get<StoppedTracee>(*std::move(next)));
     if (tracee->stop().kind != StopKind::Syscall) return false;
+    see(*tracee);
     const auto registers = tracee->registers();
     if (!registers) return false;
     const auto& raw = registers->raw();
     const bool is_entry = stops % 2 == 0;
     if (raw.orig_rax != SYS_rt_sigaction || raw.rdi != SIGTRAP) {
       // A library of its own that takes locks: they may be held by a thread that waits for us.
-      const bool is_harmless = raw.orig_rax == SYS_rt_sigprocmask || raw.orig_rax == SYS_rt_sigaction;
+      const bool is_harmless =
+          raw.orig_rax == SYS_rt_sigprocmask || raw.orig_rax == SYS_rt_sigaction;
       if (is_harmless) continue;
       disposition_.must_be_read = true;
       return true;
@@ -83,8 +85,10 @@ void TrapGuard::see_mask_set(const Registers& registers) {
   const auto word = space_.read_word(TraceeAddress(set));
   if (!word) return;
   const bool holds_trap = (*word & kTrapBit) != 0;
-  if (static_cast<int>(how) == SIG_SETMASK) mask_.blocked = holds_trap;
-  else if (holds_trap) mask_.blocked = static_cast<int>(how) == SIG_BLOCK;
+  if (static_cast<int>(how) == SIG_SETMASK)
+    mask_.blocked = holds_trap;
+  else if (holds_trap)
+    mask_.blocked = static_cast<int>(how) == SIG_BLOCK;
 }
 
 Result<std::uint64_t> TrapGuard::call(std::optional<StoppedTracee>& tracee,
@@ -116,8 +120,8 @@ void TrapGuard::write_action(std::optional<StoppedTracee>& tracee, std::optional
   (void)call(tracee, killed, scratch, TraceeAddress());
 }
 
-/// A signal that is pending already is not queued a second time: where the program's own SIGTRAP was,
-/// the int3's took its place, and its end (kernel/signal.c, legacy_queue).
+/// A signal that is pending already is not queued a second time: where the program's own SIGTRAP
+/// was, the int3's took its place, and its end (kernel/signal.c, legacy_queue).
 void TrapGuard::send_again(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed) {
   const auto process = static_cast<std::uint64_t>(space_.space().pid());
   const auto thread = static_cast<std::uint64_t>(tracee->tid());

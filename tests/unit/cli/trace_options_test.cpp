@@ -151,6 +151,40 @@ TEST(TraceOptions, reach_the_session) {
   EXPECT_TRUE(options({"sonictrace", "--explain", "p"}).explain);
 }
 
+TEST(TraceOptions, say_what_to_capture_and_to_count) {
+  const TraceOptions all = options({"sonictrace", "-S", "-A", "7", "-w", "5", "-F", "a:b", "-F", "c",
+                                    "-D", "17", "--sample=3", "--thin-after=2K", "p"});
+  EXPECT_TRUE(all.session.system_calls);
+  EXPECT_TRUE(all.session.library_calls);
+  EXPECT_EQ(all.session.array_limit, 7u);
+  EXPECT_EQ(all.session.frames, 5u);
+  EXPECT_EQ(all.session.conf_files, strings({"a:b", "c"}));
+  EXPECT_EQ(all.session.debug, DebugLog(15));
+  EXPECT_TRUE(all.session.captures_values);
+  EXPECT_EQ(all.text.sample, 3u);
+  EXPECT_EQ(all.text.thin_after, 2048u);
+  EXPECT_FALSE(options({"sonictrace", "-S", "-L", "p"}).session.library_calls);
+  EXPECT_TRUE(options({"sonictrace", "-S", "-L", "-x", "f", "p"}).session.library_calls);
+  EXPECT_EQ(options({"sonictrace", "--ltrace", "p"}).text.thin_after, 0u);
+
+  const TraceOptions table =
+      options({"sonictrace", "-c", "--percentiles", "--interval=5s", "-p", "1"});
+  EXPECT_TRUE(table.count);
+  EXPECT_TRUE(table.percentiles);
+  EXPECT_EQ(table.interval, 5s);
+  EXPECT_FALSE(table.session.captures_values);
+  EXPECT_TRUE(table.session.follow_children);
+  EXPECT_TRUE(options({"sonictrace", "--output-format=json", "p"}).json);
+}
+
+TEST(TraceOptions, take_one_process_for_the_doctor) {
+  EXPECT_EQ(options({"sonictrace", "--doctor"}).patient, std::nullopt);
+  EXPECT_EQ(options({"sonictrace", "--doctor", "12"}).patient, 12);
+  EXPECT_EQ(options({"sonictrace", "--doctor", "-p", "12"}).patient, 12);
+  EXPECT_TRUE(options({"sonictrace", "--doctor", "12"}).session.command.empty());
+  EXPECT_EQ(options({"sonictrace", "--match=x.*y"}).match, "x.*y");
+}
+
 TEST(TraceOptions, write_whole_lines_to_a_file_and_split_ones_elsewhere) {
   const auto form = [](const Words& words) { return options(words).text.form; };
   EXPECT_EQ(form({"sonictrace", "p"}), LineForm::Split);
@@ -268,8 +302,27 @@ TEST(TraceOptions, are_refused_in_one_line_that_says_what_why_and_what_to_do) {
       {{"sonictrace", "--engine=fast", "p"},
        "sonictrace: --engine 'fast': no such engine; there are auto, breakpoint, inline\n"},
       {{"sonictrace", "-o", "", "p"}, "sonictrace: -o '': needs the name of a file\n"},
-      {{"sonictrace", "-o", "log.zst", "p"},
-       "sonictrace: -o log.zst: this version writes plain text only; name the log without .zst\n"},
+      {{"sonictrace", "-A", "-1", "p"}, "sonictrace: -A '-1': not a whole number from 0 to 1000\n"},
+      {{"sonictrace", "-w", "0", "p"}, "sonictrace: -w '0': not a whole number from 1 to 256\n"},
+      {{"sonictrace", "-D", "9", "p"},
+       "sonictrace: -D '9': not an octal number; -Dh lists the bits\n"},
+      {{"sonictrace", "--sample=0", "p"},
+       "sonictrace: --sample '0': not a whole number from 1 on\n"},
+      {{"sonictrace", "--thin-after=much", "p"},
+       "sonictrace: --thin-after 'much': not a size; give bytes, or a number with K, M, G or T "
+       "behind it, as 100M; 0 for never\n"},
+      {{"sonictrace", "--output-format=xml", "p"},
+       "sonictrace: --output-format 'xml': no such format; there are text, json\n"},
+      {{"sonictrace", "--percentiles", "p"},
+       "sonictrace: --percentiles without -c: it adds columns to the table of -c; give both\n"},
+      {{"sonictrace", "--interval=5s", "p"},
+       "sonictrace: --interval without -c: it is the time between two tables; give both\n"},
+      {{"sonictrace", "-c", "--interval=0", "p"},
+       "sonictrace: --interval=0: a table after no time; give a duration, as 5s\n"},
+      {{"sonictrace", "--match=", "-T"},
+       "sonictrace: --match '': every process would match; give a part of its command line\n"},
+      {{"sonictrace", "--doctor", "ls", "-l"},
+       "sonictrace: --doctor 'ls -l': give the number of a process, or nothing\n"},
       {{"sonictrace", "-r", "-t", "p"},
        "sonictrace: -r with -t: there is room for one time before "
        "a line; leave one of them out\n"},

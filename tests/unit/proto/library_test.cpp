@@ -1,18 +1,35 @@
 #include <gtest/gtest.h>
 
-#include "sonictrace/proto/capture_plan.hpp"
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "proto/built_in.hpp"
+#include "proto/parser.hpp"
+#include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/proto/prototype_library.hpp"
+#include "unit/proto/show_type.hpp"
 
 namespace sonictrace::proto {
 namespace {
 
+using Strings = std::vector<std::string>;
+
+std::string result_of(const PrototypeLibrary& library, std::string_view name,
+                      std::string_view module = {}) {
+  const Prototype* const prototype = library.find(name, module);
+  return prototype->guessed ? "unknown" : show(*prototype->result);
+}
+
 TEST(PrototypeLibrary, gives_the_guess_for_an_unknown_function) {
-  const auto guess = PrototypeLibrary().find("nobody_knows_me");
+  const PrototypeLibrary library;
+  const Prototype* const guess = library.find("nobody_knows_me", "");
 
   ASSERT_NE(guess, nullptr);
   EXPECT_TRUE(guess->guessed);
   EXPECT_EQ(guess->parameters.size(), 4u);
-  EXPECT_EQ(guess->result.lens, Lens::Guess);
+  EXPECT_EQ(show(*guess->result), "guess:iword");
+  EXPECT_EQ(library.find_syscall("nobody_knows_me"), guess);
 }
 
 TEST(PrototypeLibrary, keeps_the_first_of_two_prototypes_of_one_name) {
@@ -21,7 +38,17 @@ TEST(PrototypeLibrary, keeps_the_first_of_two_prototypes_of_one_name) {
   (void)library.add("void f();\n", "b.conf");
 
   EXPECT_EQ(library.size(), 1u);
-  EXPECT_EQ(library.find("f")->result.lens, Lens::Int);
+  EXPECT_EQ(result_of(library, "f"), "i4");
+}
+
+TEST(PrototypeLibrary, keeps_the_last_of_them_as_ltrace_0_7_3_does) {
+  PrototypeLibrary library;
+  (void)library.add("int f(int);\nlong f();\nint g();\nlong g();\n", "a.conf", "",
+                    Dialect::Ltrace07);
+  (void)library.add("void f();\n", "b.conf", "", Dialect::Ltrace07);
+
+  EXPECT_EQ(result_of(library, "f"), "void");
+  EXPECT_EQ(result_of(library, "g"), "iword");
 }
 
 TEST(PrototypeLibrary, reports_errors_with_the_name_of_the_file) {
@@ -29,80 +56,227 @@ TEST(PrototypeLibrary, reports_errors_with_the_name_of_the_file) {
 
   const auto errors = library.add("int good();\nint bad(nothing);\n", "dir/my.conf");
 
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0], "dir/my.conf:2:9: unknown type `nothing`");
+  EXPECT_EQ(errors, (Strings{"dir/my.conf:2:9: error: unknown type `nothing`"}));
   EXPECT_EQ(library.size(), 1u);
+}
+
+struct ModuleCase {
+  const char* module;
+  const char* expected;
+};
+
+void PrintTo(const ModuleCase& tested, std::ostream* out) { *out << tested.module; }
+
+class FileOfAModule : public testing::TestWithParam<ModuleCase> {};
+
+TEST_P(FileOfAModule, counts_for_the_versions_of_the_module) {
+  PrototypeLibrary library;
+  (void)library.add("short f();\n", "libfoo.so.1.conf", "libfoo.so.1");
+  (void)library.add("int f();\n", "libfoo.so.conf", "libfoo.so");
+  (void)library.add("long f();\n", "any.conf");
+  (void)library.add("double f();\n", "prog.conf", "prog");
+
+  EXPECT_EQ(result_of(library, "f", GetParam().module), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    PrototypeLibrary, FileOfAModule,
+    testing::Values(ModuleCase{"libfoo.so.1", "i2"}, ModuleCase{"libfoo.so.1.2", "i2"},
+                    ModuleCase{"libfoo.so.2", "i4"}, ModuleCase{"libfoo.so", "i4"},
+                    ModuleCase{"libfoo.so.10", "i4"}, ModuleCase{"libfoo.sox", "iword"},
+                    ModuleCase{"libfoo", "iword"}, ModuleCase{"libfoo-2.so", "iword"},
+                    ModuleCase{"prog", "f8"}, ModuleCase{"prog.1", "iword"}, ModuleCase{"", "i2"}));
+
+TEST(PrototypeLibrary, asks_files_of_other_modules_last) {
+  PrototypeLibrary library;
+  (void)library.add("int f();\nint g();\n", "prog.conf", "prog");
+  (void)library.add("long f();\n", "any.conf");
+
+  EXPECT_EQ(result_of(library, "f", "libbar.so"), "iword");
+  EXPECT_EQ(result_of(library, "g", "libbar.so"), "i4");
+}
+
+class WellKnownName : public testing::TestWithParam<ModuleCase> {};
+
+TEST_P(WellKnownName, counts_where_it_is_that_of_the_well_known_function) {
+  PrototypeLibrary library;
+  (void)library.add("double log(double);\n", "libm.so.conf", "libm.so");
+  (void)library.add("int malloc();\n", "libc.so.conf", "libc.so.6");
+
+  const std::string wanted = GetParam().expected;
+  EXPECT_EQ(result_of(library, "log", GetParam().module), wanted == "both" ? "f8" : "unknown");
+  EXPECT_EQ(result_of(library, "malloc", GetParam().module), "i4") << "often interposed";
+}
+
+INSTANTIATE_TEST_SUITE_P(PrototypeLibrary, WellKnownName,
+                         testing::Values(ModuleCase{"libm.so.6", "both"}, ModuleCase{"", "both"},
+                                         ModuleCase{"libc.so.6", "both"},
+                                         ModuleCase{"libc.so", "both"},
+                                         ModuleCase{"ld-musl-x86_64.so.1", "both"},
+                                         ModuleCase{"ld-linux-x86-64.so.2", "both"},
+                                         ModuleCase{"libpthread.so.0", "both"},
+                                         ModuleCase{"libjemalloc.so.2", "malloc"},
+                                         ModuleCase{"prog", "malloc"}));
+
+TEST(PrototypeLibrary, puts_what_was_added_before_the_built_in_ones_first) {
+  PrototypeLibrary library;
+  (void)library.add("double strlen();\n", "my.conf");
+  library.add_built_in();
+  (void)library.add("double strlen();\ndouble strcmp();\ndouble mine();\n", "ltrace.conf");
+
+  EXPECT_EQ(result_of(library, "strlen", "libc.so.6"), "f8");
+  EXPECT_EQ(result_of(library, "strcmp", "libc.so.6"), "i4");
+  EXPECT_EQ(result_of(library, "strcmp", "other"), "i4");
+  EXPECT_EQ(result_of(library, "mine", "libc.so.6"), "f8");
+}
+
+TEST(PrototypeLibrary, prefers_the_built_in_ones_about_a_module_to_given_ones_about_another) {
+  PrototypeLibrary library;
+  (void)library.add("double strlen();\n", "libfoo.so.conf", "libfoo.so");
+  library.add_built_in();
+  (void)library.add("float strlen();\n", "ltrace.conf");
+
+  EXPECT_EQ(result_of(library, "strlen", "libc.so.6"), "uword");
+  EXPECT_EQ(result_of(library, "strlen", "libfoo.so.1"), "f8");
+  EXPECT_EQ(result_of(library, "strlen", "libbar.so.1"), "f8");
+}
+
+TEST(PrototypeLibrary, lets_texts_import_each_other) {
+  PrototypeLibrary library;
+  Strings asked;
+  library.set_importer([&](std::string_view name) -> std::optional<PrototypeLibrary::Conf> {
+    asked.emplace_back(name);
+    if (name == "types")
+      return PrototypeLibrary::Conf{"types.conf",
+                                    "typedef t = short;\nt shared();\nbad\nimport \"back\";\n"};
+    if (name == "back")
+      return PrototypeLibrary::Conf{"back.conf", "import \"types\";\nt back();\n"};
+    return std::nullopt;
+  });
+
+  const auto errors =
+      library.add("import \"types\";\nimport \"none\"\nt f();\n", "libfoo.so.conf", "libfoo.so");
+
+  EXPECT_EQ(errors, (Strings{"types.conf:3:1: error: unknown type `bad`",
+                             "libfoo.so.conf:2:8: error: there is no none.conf"}));
+  EXPECT_EQ(asked, (Strings{"types", "back", "none"}));
+  EXPECT_EQ(result_of(library, "f", "libfoo.so.1"), "i2");
+  EXPECT_EQ(result_of(library, "shared", "libfoo.so.1"), "i2");
+  EXPECT_EQ(result_of(library, "back"), "i2") << "circles are no trap";
+  EXPECT_EQ(library.add("int shared();\n", "types.conf", "types"), Strings{});
+  EXPECT_EQ(result_of(library, "shared", "types"), "i2") << "read already";
+}
+
+TEST(PrototypeLibrary, bounds_the_imports_of_a_text) {
+  PrototypeLibrary library;
+  int asked = 0;
+  library.set_importer([&](std::string_view name) {
+    ++asked;
+    return PrototypeLibrary::Conf{std::string(name), ""};
+  });
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += "import \"t" + std::to_string(i) + "\";\n";
+
+  EXPECT_EQ(library.add(text, "t.conf").size(), 8u);
+  EXPECT_EQ(asked, 32);
+}
+
+TEST(PrototypeLibrary, counts_imported_prototypes_for_the_module_that_imports_them) {
+  PrototypeLibrary library;
+  (void)library.add("int f();\n", "common.conf", "common");
+  (void)library.add("long f();\n", "any.conf");
+  (void)library.add("import \"common\";\n", "libfoo.so.conf", "libfoo.so");
+
+  EXPECT_EQ(result_of(library, "f", "libfoo.so.1"), "i4");
+  EXPECT_EQ(result_of(library, "f", "libbar.so.1"), "iword");
+}
+
+TEST(PrototypeLibrary, shares_the_typedefs_of_the_texts_for_any_module) {
+  PrototypeLibrary library;
+
+  EXPECT_EQ(library.add("typedef t = short;\n", "a.conf"), Strings{});
+  EXPECT_EQ(library.add("t f();\ntypedef t = long;\nt g();\n", "b.conf"), Strings{});
+  EXPECT_EQ(library.add("t h();\n", "c.conf", "libfoo.so").size(), 1u);
+
+  EXPECT_EQ(result_of(library, "f"), "i2");
+  EXPECT_EQ(result_of(library, "g"), "iword");
+}
+
+TEST(PrototypeLibrary, has_one_table_of_typedefs_for_ltrace_0_7_3) {
+  PrototypeLibrary library;
+  (void)library.add("typedef t = short;\n", "a.conf", "", Dialect::Ltrace07);
+
+  EXPECT_EQ(library.add("typedef t = long;\nt f();\n", "b.conf", "", Dialect::Ltrace07),
+            (Strings{"b.conf:1:9: error: `t` is defined already"}));
+  EXPECT_EQ(result_of(library, "f"), "i2");
+}
+
+TEST(PrototypeLibrary, keeps_functions_and_system_calls_apart) {
+  PrototypeLibrary library;
+  (void)library.add("int SYS_read();\nlong read();\n", "old.conf");
+  (void)library.add("double close();\nfloat SYS_open();\n", "syscalls.conf", "syscalls");
+
+  EXPECT_EQ(show(*library.find_syscall("read")->result), "i4");
+  EXPECT_EQ(show(*library.find_syscall("close")->result), "f8");
+  EXPECT_EQ(show(*library.find_syscall("open")->result), "f4");
+  EXPECT_EQ(result_of(library, "read"), "iword");
+  EXPECT_EQ(result_of(library, "close"), "unknown");
+  EXPECT_EQ(result_of(library, "close", "libc.so.6"), "unknown");
+}
+
+TEST(PrototypeLibrary, keeps_its_prototypes_where_they_are) {
+  PrototypeLibrary library;
+  (void)library.add("int f();\n", "a.conf");
+  const Prototype* const before = library.find("f", "");
+  for (int i = 0; i < 1000; ++i)
+    (void)library.add("int g" + std::to_string(i) + "();\n", "b.conf");
+
+  PrototypeLibrary moved = std::move(library);
+
+  EXPECT_EQ(moved.find("f", ""), before);
 }
 
 TEST(BuiltInPrototypes, know_the_common_functions_of_the_c_library) {
   const PrototypeLibrary library = PrototypeLibrary::built_in();
 
   EXPECT_GT(library.size(), 250u);
-  EXPECT_EQ(library.find("strlen")->parameters.at(0).lens, Lens::String);
-  EXPECT_EQ(library.find("strlen")->result.lens, Lens::ULong);
-  EXPECT_EQ(library.find("open")->parameters.at(0).lens, Lens::Path);
-  EXPECT_EQ(library.find("free")->result.lens, Lens::Void);
-  EXPECT_EQ(library.find("write")->parameters.at(1).lens, Lens::Bytes);
-  EXPECT_EQ(library.find("write")->parameters.at(1).length_argument, 3);
-  EXPECT_EQ(library.find("getpid")->parameters.size(), 0u);
+  EXPECT_EQ(library.find("strlen", "libc.so.6")->parameters.at(0).type->lens, Lens::Text);
+  EXPECT_EQ(result_of(library, "strlen", "libc.so.6"), "uword");
+  EXPECT_EQ(library.find("open", "libc.so.6")->parameters.at(0).type->lens, Lens::Path);
+  EXPECT_EQ(result_of(library, "free", "libc.so.6"), "void");
+  EXPECT_EQ(library.find("getpid", "libc.so.6")->parameters.size(), 0u);
 }
 
-TEST(CapturePlan, has_a_step_for_each_value_that_is_shown) {
-  PrototypeLibrary library;
-  (void)library.add("string f(int, hide(int), string, path, bytes[arg6], ulong);", "t.conf");
+TEST(BuiltInPrototypes, are_free_of_faults) {
+  for (const ConfText& conf : built_in_confs()) {
+    const std::string file(conf.file);
+    PrototypeLibrary eager; // reads all of what is not built in
+    EXPECT_EQ(eager.add(conf.text, file, "read.so"), Strings{});
 
-  const CapturePlan plan = compile(*library.find("f"), 10);
-
-  using wire::CaptureKind;
-  ASSERT_EQ(plan.at_entry.size(), 5u);
-  EXPECT_EQ(plan.at_entry[0].kind, CaptureKind::Word);
-  EXPECT_EQ(plan.at_entry[1].kind, CaptureKind::String);
-  EXPECT_EQ(plan.at_entry[1].argument, 2);
-  EXPECT_EQ(plan.at_entry[1].limit, 10);
-  EXPECT_EQ(plan.at_entry[2].limit, 4095) << "paths are copied whole";
-  EXPECT_EQ(plan.at_entry[3].kind, CaptureKind::Bytes);
-  EXPECT_EQ(plan.at_entry[3].length_argument, 5);
-  EXPECT_EQ(plan.argument_words, 6);
-  ASSERT_EQ(plan.at_return.size(), 1u);
-  EXPECT_EQ(plan.at_return[0].kind, CaptureKind::String);
+    TypeArena arena;
+    ConfScope scope;
+    const ConfContext context = {
+        Dialect::Current, arena, scope,
+        [&](std::string_view) -> Result<const ConfScope*> { return &scope; }};
+    for (const DeferredPrototype& deferred : index_conf(conf.text, file, context).prototypes) {
+      const std::string name(deferred.name);
+      const Prototype* const known = eager.find(name, "read.so");
+      ASSERT_EQ(known->name, name) << file << ": " << deferred.text;
+    }
+  }
 }
 
-TEST(CapturePlan, looks_at_the_argument_that_holds_a_length_though_it_is_hidden) {
-  PrototypeLibrary library;
-  (void)library.add("int f(string[arg2], hide(int));", "t.conf");
+TEST(BuiltInPrototypes, compile_for_every_convention) {
+  const PrototypeLibrary library = PrototypeLibrary::built_in();
 
-  EXPECT_EQ(compile(*library.find("f"), 32).argument_words, 2);
-}
-
-TEST(CapturePlan, copies_nothing_of_a_void_function_without_parameters) {
-  PrototypeLibrary library;
-  (void)library.add("void f();", "t.conf");
-
-  const CapturePlan plan = compile(*library.find("f"), 32);
-
-  EXPECT_TRUE(plan.at_entry.empty());
-  EXPECT_TRUE(plan.at_return.empty());
-  EXPECT_EQ(plan.argument_words, 0);
-  EXPECT_EQ(plan.entry_room, 0u);
-}
-
-TEST(CapturePlan, needs_four_words_for_the_guess) {
-  const CapturePlan plan = compile(*Prototype::unknown(), 32);
-
-  EXPECT_EQ(plan.at_entry.size(), 4u);
-  EXPECT_EQ(plan.argument_words, 4);
-  EXPECT_EQ(plan.entry_room, 4 * 12u);
-  EXPECT_EQ(plan.return_room, 12u);
-}
-
-TEST(CapturePlan, takes_any_string_limit) {
-  PrototypeLibrary library;
-  (void)library.add("string f(string);", "t.conf");
-
-  const CapturePlan plan = compile(*library.find("f"), 4'000'000'000u);
-
-  EXPECT_EQ(plan.at_entry[0].limit, wire::kMaxCaptureLimit);
-  EXPECT_GT(plan.entry_room, wire::kMaxCaptureLimit);
+  const Prototype& write = *library.find("write", "libc.so.6");
+  for (const auto convention :
+       {CallingConvention::SystemV64, CallingConvention::SystemV32, CallingConvention::Syscall64}) {
+    PlanOptions options;
+    options.convention = convention;
+    EXPECT_EQ(compile(write, options).parameters.size(), 3u);
+  }
 }
 
 } // namespace

@@ -1,0 +1,487 @@
+#pragma once
+
+// The one interpreter of capture plans, included by wire/capture.hpp. Freestanding.
+
+#include "sonictrace/wire/capture.hpp"
+#include "sonictrace/wire/format.hpp"
+
+namespace sonictrace::wire {
+
+/// Bytes of a format string, read a piece at a time.
+template <class Memory>
+class FormatSource {
+public:
+  FormatSource(Memory& memory, std::uint64_t at) : memory_(memory), at_(at) {}
+
+  int peek() {
+    if (position_ == size_) fill();
+    return position_ < size_ ? static_cast<int>(piece_[position_]) : -1;
+  }
+  int next() {
+    const int c = peek();
+    if (c > 0) ++position_;
+    return c;
+  }
+
+private:
+  static constexpr std::size_t kPiece = 64;
+  static constexpr std::size_t kLongest = 16384; ///< of a format: no trap for us
+
+  void fill() {
+    if (read_ >= kLongest) return;
+    size_ = memory_.read(at_ + read_, piece_, kPiece);
+    read_ += size_;
+    position_ = 0;
+  }
+
+  Memory& memory_;
+  std::uint64_t at_;
+  std::size_t read_ = 0, position_ = 0, size_ = 0;
+  std::byte piece_[kPiece];
+};
+
+template <class Memory>
+class CaptureInterpreter {
+public:
+  CaptureInterpreter(const CallWords& words, Memory& memory, std::byte* out, std::size_t room)
+      : words_(words), memory_(memory), out_(out), room_(room) {}
+
+  std::size_t used() const { return used_; }
+
+  void run(const CaptureOp* ops, std::size_t count) { run(ops, count, {true, 0}, {true, 0}, 0); }
+
+private:
+  /// In the call's words, or in memory.
+  struct Place {
+    bool in_words;
+    std::uint64_t at;
+    Place operator+(std::uint64_t bytes) const { return {in_words, at + bytes}; }
+  };
+
+  void run(const CaptureOp* ops, std::size_t count, Place base, Place owner, unsigned nesting) {
+    for (std::size_t at = 0; at < count && !full_; at += std::size_t{1} + ops[at].body)
+      step(ops[at], base, owner, nesting);
+  }
+
+  void step(const CaptureOp& op, Place base, Place owner, unsigned nesting) {
+    const Place place = base + op.offset;
+    const CaptureOp* const body = &op + 1;
+    switch (op.kind) {
+      case CaptureKind::Value: return value(place, op.size, 0);
+      case CaptureKind::Text: {
+        std::uint64_t pointer = 0;
+        if (!read_number(place, op.element_size, pointer)) return no_pointer(0);
+        if (pointer == 0) return put_word(pointer, FieldState::Unreadable, 0);
+        return text(op, {false, pointer}, owner);
+      }
+      case CaptureKind::InlineText: return text(op, place, owner);
+      case CaptureKind::Pointer: return pointer(op, body, place, owner, nesting);
+      case CaptureKind::Array: return array(op, body, place, owner, nesting);
+      case CaptureKind::Struct:
+        if (nesting < kDeepestCapture) run(body, op.body, place, place, nesting + 1);
+        return;
+      case CaptureKind::Filled: {
+        std::uint64_t pointer = 0;
+        if (!read_number(place, op.size, pointer)) return no_pointer(0);
+        const bool there = pointer != 0 && nesting < kDeepestCapture && has_succeeded(op, owner);
+        put_word(pointer, there ? FieldState::Whole : FieldState::Unreadable, 0);
+        if (there) run(body, op.body, base, owner, nesting + 1);
+        return;
+      }
+      case CaptureKind::PrintArguments: return print_arguments(op, place);
+      case CaptureKind::PrintList: return print_list(op, place);
+      case CaptureKind::ScanArguments: return scan_arguments(op, place);
+      case CaptureKind::Nothing: return;
+    }
+  }
+
+  // Reading.
+
+  std::size_t read(Place place, std::byte* into, std::size_t size) {
+    if (!place.in_words) return place.at == 0 ? 0 : memory_.read(place.at, into, size);
+    if (place.at + size <= words_.size) {
+      __builtin_memcpy(into, reinterpret_cast<const std::byte*>(words_.words) + place.at, size);
+      return size;
+    }
+    if (words_.stack == 0 || place.at < words_.stack_at) return 0;
+    return memory_.read(words_.stack + (place.at - words_.stack_at), into, size);
+  }
+
+  bool read_number(Place place, std::size_t size, std::uint64_t& number) {
+    number = 0;
+    return size <= sizeof number &&
+           read(place, reinterpret_cast<std::byte*>(&number), size) == size;
+  }
+
+  static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+
+  /// False where nothing is behind the pointer: the length is negative, or can't be read.
+  bool length_of(const CaptureOp& op, Place owner, std::uint64_t& length) {
+    length = kUnlimited;
+    switch (op.length) {
+      case LengthKind::None: return true;
+      case LengthKind::Constant: length = op.length_at; return true;
+      case LengthKind::Word:
+        if (!read_number({true, op.length_at}, op.length_size, length)) return false;
+        break;
+      case LengthKind::Element:
+        if (!read_number(owner + op.length_at, op.length_size, length)) return false;
+        break;
+    }
+    const std::uint64_t sign = std::uint64_t{1} << (op.length_size * 8 - 1);
+    return !(op.length_signed && (length & sign) != 0);
+  }
+
+  bool has_succeeded(const CaptureOp& op, Place owner) {
+    std::uint64_t result = 0;
+    const bool known = length_of(op, owner, result); // false where it is negative, and must not be
+    switch (static_cast<Failure>(op.limit)) {
+      case Failure::Negative: return known;
+      case Failure::Zero: return known && result != 0;
+      case Failure::NotZero: return known && result == 0;
+    }
+    return known;
+  }
+
+  // Writing.
+
+  std::byte* begin_field(std::size_t size) {
+    if (full_ || size > 0xffff || room_ - used_ < sizeof(FieldHeader) + size) {
+      full_ = true;
+      return nullptr;
+    }
+    return out_ + used_ + sizeof(FieldHeader);
+  }
+
+  void end_field(std::size_t size, FieldState state, unsigned tag) {
+    const FieldHeader header = {static_cast<std::uint16_t>(size), state,
+                                static_cast<std::uint8_t>(tag)};
+    __builtin_memcpy(out_ + used_, &header, sizeof header);
+    used_ += sizeof header + size;
+  }
+
+  void put_word(std::uint64_t word, FieldState state, unsigned tag) {
+    std::byte* const into = begin_field(sizeof word);
+    if (into == nullptr) return;
+    __builtin_memcpy(into, &word, sizeof word);
+    end_field(sizeof word, state, tag);
+  }
+
+  /// Nothing can be read there.
+  void unreadable(Place place, unsigned tag) {
+    put_word(address_of(place), FieldState::Unreadable, tag);
+  }
+
+  /// Not even the pointer can be read.
+  void no_pointer(unsigned tag) { put_word(0, FieldState::Broken, tag); }
+
+  static std::uint64_t address_of(Place place) { return place.in_words ? 0 : place.at; }
+
+  // The kinds.
+
+  void value(Place place, std::size_t size, unsigned tag) {
+    std::byte* const into = begin_field(size);
+    if (into == nullptr) return;
+    if (read(place, into, size) != size) return unreadable(place, tag);
+    end_field(size, FieldState::Whole, tag);
+  }
+
+  static bool is_zero(const std::byte* at, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i)
+      if (at[i] != std::byte{0}) return false;
+    return true;
+  }
+
+  void text(const CaptureOp& op, Place from, Place owner) {
+    std::uint64_t length = 0;
+    if (!length_of(op, owner, length)) return unreadable(from, 0);
+    text(from, op.size, op.limit, length, op.until_zero, 0);
+  }
+
+  void text(Place from, std::size_t unit, std::size_t limit, std::uint64_t length, bool to_zero,
+            unsigned tag) {
+    const std::uint64_t address = address_of(from);
+    // Where the room ends before the limit, the text does.
+    const std::size_t left = room_ - used_;
+    const std::size_t lead = sizeof(FieldHeader) + sizeof address + unit;
+    if (left > lead && lead + limit * unit > left) limit = (left - lead) / unit;
+    const bool fits = length <= limit; // then the end is known without looking at it
+    const std::size_t wanted = (fits ? static_cast<std::size_t>(length) : limit + 1) * unit;
+    std::byte* const into = begin_field(sizeof address + wanted);
+    if (into == nullptr) return;
+    __builtin_memcpy(into, &address, sizeof address);
+    std::byte* const at = into + sizeof address;
+    const std::size_t readable = wanted == 0 ? 0 : read(from, at, wanted) / unit * unit;
+
+    FieldState state = FieldState::Whole;
+    std::size_t size = 0;
+    if (to_zero)
+      while (size < readable && !is_zero(at + size, unit))
+        size += unit;
+    else
+      size = readable;
+    const bool ended = to_zero && size < readable && size <= limit * unit;
+    if (!ended && wanted != 0) {
+      if (readable == 0)
+        state = FieldState::Unreadable;
+      else if (readable < wanted)
+        state = FieldState::Broken;
+      else if (!fits)
+        state = FieldState::Cut;
+    }
+    if (size > limit * unit) size = limit * unit;
+    end_field(sizeof address + size, state, tag);
+  }
+
+  void pointer(const CaptureOp& op, const CaptureOp* body, Place place, Place owner,
+               unsigned nesting) {
+    std::uint64_t address = 0;
+    if (!read_number(place, op.size, address)) return no_pointer(0);
+    if (address == 0) return put_word(address, FieldState::Unreadable, 0);
+    if (nesting >= kDeepestCapture) return put_word(address, FieldState::Deep, 0);
+    for (unsigned out = 0; out < enclosing_count_; ++out)
+      if (enclosing_[enclosing_count_ - 1 - out] == address)
+        return put_word(address, FieldState::Recursive, out);
+    std::byte probe;
+    if (memory_.read(address, &probe, 1) != 1) return put_word(address, FieldState::Unreadable, 0);
+    put_word(address, FieldState::Whole, 0);
+
+    const bool to_struct = op.body > 0 && body->kind == CaptureKind::Struct;
+    if (to_struct) enclosing_[enclosing_count_++] = address;
+    run(body, op.body, {false, address}, owner, nesting + 1);
+    if (to_struct) --enclosing_count_;
+  }
+
+  void array(const CaptureOp& op, const CaptureOp* body, Place place, Place owner,
+             unsigned nesting) {
+    std::uint64_t length = 0;
+    if (nesting >= kDeepestCapture) return put_word(address_of(place), FieldState::Deep, 0);
+    if (!length_of(op, owner, length)) return unreadable(place, 0);
+    std::uint64_t shown = length < op.limit ? length : op.limit;
+    FieldState state = length > op.limit ? FieldState::Cut : FieldState::Whole;
+    if (op.until_zero) {
+      std::uint64_t at = 0;
+      for (; at < length; ++at) {
+        std::byte element[16];
+        const std::size_t size =
+            op.element_size < sizeof element ? op.element_size : sizeof element;
+        if (read(place + at * op.element_size, element, size) != size) {
+          state = FieldState::Broken;
+          break;
+        }
+        if (is_zero(element, size)) {
+          state = FieldState::Whole;
+          break;
+        }
+        if (at == op.limit) break; // there is at least one more
+      }
+      if (at < shown) shown = at;
+      if (state == FieldState::Broken && at == 0) return unreadable(place, 0);
+    }
+    put_word(shown, state, 0);
+    for (std::uint64_t at = 0; at < shown && !full_; ++at)
+      run(body, op.body, place + at * op.element_size, owner, nesting + 1);
+  }
+
+  // Arguments behind a format.
+
+  /// Hands out variadic arguments in order: from the call's words, or from a va_list (psABI 3.5.7).
+  struct ArgumentSource {
+    Place integers, vectors, stack;
+    std::uint64_t integers_left, vectors_left; ///< bytes
+    std::uint64_t vector_stride;
+    std::uint64_t word;
+
+    Place take(const FormatArgument& argument) {
+      const bool is_float =
+          argument.tag == ArgumentTag::Float || argument.tag == ArgumentTag::HexFloat;
+      if (is_float && argument.size == 16) {
+        if (word == 8 && stack.at % 16 != 0) stack.at += 8; // psABI: aligned to 16
+        return take_stack(word == 8 ? 16 : 12);
+      }
+      if (is_float && vectors_left > 0) {
+        const Place at = vectors;
+        vectors.at += vector_stride;
+        vectors_left -= vector_stride;
+        return at;
+      }
+      if (!is_float && integers_left > 0) {
+        const Place at = integers;
+        integers.at += 8;
+        integers_left -= 8;
+        return at;
+      }
+      const bool is_double_word = word == 4 && argument.size == 8;
+      return take_stack(is_double_word ? 8 : word);
+    }
+
+  private:
+    Place take_stack(std::uint64_t size) {
+      const Place at = stack;
+      stack.at += size;
+      return at;
+    }
+  };
+
+  /// The call's words begin at `words_at` (kKeptWordsAt at the return).
+  ArgumentSource arguments_of_call(const CaptureOp& op, std::uint64_t words_at) const {
+    const std::uint64_t integers = (op.length_at & 0xff) * 8;
+    const std::uint64_t vectors = (op.length_at >> 8 & 0xff) * 8;
+    const std::uint64_t stack = op.length_at >> 16;
+    const std::uint64_t word = op.size == 4 ? 4 : 8;
+    const bool on_stack = word == 4;
+    return {{true, words_at + integers},
+            {true, words_at + kVectorWordsAt + vectors},
+            {true, words_at + kStackWordsAt + stack},
+            on_stack || integers > kVectorWordsAt ? 0 : kVectorWordsAt - integers,
+            on_stack || vectors > kStackWordsAt - kVectorWordsAt
+                ? 0
+                : kStackWordsAt - kVectorWordsAt - vectors,
+            8,
+            word};
+  }
+
+  void end_arguments(std::uint64_t count) { put_word(count, FieldState::Whole, 0); }
+
+  void print_arguments(const CaptureOp& op, Place place) {
+    print(op, place, arguments_of_call(op, 0));
+  }
+
+  void print_list(const CaptureOp& op, Place place) {
+    // struct { unsigned gp_offset, fp_offset; void *overflow_arg_area, *reg_save_area; }
+    std::uint64_t list = 0;
+    struct {
+      std::uint32_t gp_offset, fp_offset;
+      std::uint64_t overflow_arg_area, reg_save_area;
+    } fields;
+    if (!read_number({true, op.length_at}, 8, list) || list == 0 ||
+        memory_.read(list, reinterpret_cast<std::byte*>(&fields), sizeof fields) != sizeof fields)
+      return end_arguments(0);
+    constexpr std::uint32_t kIntegersEnd = 48, kVectorsEnd = 176;
+    const std::uint32_t vectors = fields.fp_offset < kIntegersEnd || fields.fp_offset > kVectorsEnd
+                                      ? kVectorsEnd
+                                      : fields.fp_offset;
+    ArgumentSource source = {{false, fields.reg_save_area + fields.gp_offset},
+                             {false, fields.reg_save_area + vectors},
+                             {false, fields.overflow_arg_area},
+                             fields.gp_offset < kIntegersEnd ? kIntegersEnd - fields.gp_offset : 0,
+                             kVectorsEnd - vectors,
+                             16,
+                             8};
+    source.integers_left = source.integers_left / 8 * 8;
+    source.vectors_left = source.vectors_left / 16 * 16;
+    print(op, place, source);
+  }
+
+  void print(const CaptureOp& op, Place place, ArgumentSource source) {
+    std::uint64_t format = 0;
+    if (!read_number(place, source.word, format) || format == 0) return end_arguments(0);
+    FormatSource<Memory> bytes(memory_, format);
+    const FormatArguments arguments =
+        FormatParser<FormatSource<Memory>>(bytes, static_cast<std::uint8_t>(source.word))
+            .parse_print();
+    Place places[kMostFormatArguments];
+    for (std::size_t at = 0; at < arguments.count; ++at)
+      places[at] = source.take(arguments.list[at]);
+    for (std::size_t at = 0; at < arguments.count && !full_; ++at) {
+      const FormatArgument& argument = arguments.list[at];
+      const auto tag = static_cast<unsigned>(argument.tag);
+      const bool wide = argument.tag == ArgumentTag::WideText;
+      if (argument.tag != ArgumentTag::Text && !wide) {
+        value(places[at], argument.size, tag);
+        continue;
+      }
+      std::int32_t precision = argument.precision;
+      if (argument.precision_argument != kNoArgument) {
+        std::uint64_t number = 0;
+        if (read_number(places[argument.precision_argument], sizeof precision, number))
+          precision = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
+      }
+      // Of wide text a precision counts the bytes made of it: none of fewer characters is looked
+      // at.
+      const std::uint64_t length =
+          precision < 0 ? kUnlimited : static_cast<std::uint64_t>(precision);
+      text_behind(places[at], source.word, wide ? 4 : 1, op.limit, length, true, tag);
+    }
+    if (!full_) end_arguments(arguments.count);
+  }
+
+  void text_behind(Place place, std::size_t word, std::size_t unit, std::size_t limit,
+                   std::uint64_t length, bool to_zero, unsigned tag) {
+    std::uint64_t pointer = 0;
+    if (!read_number(place, word, pointer)) return no_pointer(tag);
+    if (pointer == 0) return put_word(pointer, FieldState::Unreadable, tag);
+    text({false, pointer}, unit, limit, length, to_zero, tag);
+  }
+
+  /// What scanf stored: of as many arguments as its result says, the others as pointers.
+  void scan_arguments(const CaptureOp& op, Place place) {
+    ArgumentSource source = arguments_of_call(op, kKeptWordsAt);
+    std::uint64_t format = 0, result = 0;
+    (void)read_number({true, 0}, 4, result);
+    if (!read_number(place, source.word, format) || format == 0) return end_arguments(0);
+    FormatSource<Memory> bytes(memory_, format);
+    const FormatArguments arguments =
+        FormatParser<FormatSource<Memory>>(bytes, static_cast<std::uint8_t>(source.word))
+            .parse_scan();
+    const auto stored = static_cast<std::int32_t>(result);
+    std::int32_t seen = 0;
+    for (std::size_t at = 0; at < arguments.count && !full_; ++at) {
+      const FormatArgument& argument = arguments.list[at];
+      FormatArgument pointer;
+      pointer.size = static_cast<std::uint8_t>(source.word);
+      const Place where = source.take(pointer);
+      const bool is_count = argument.tag == ArgumentTag::Count;
+      const bool is_stored = is_count ? seen < stored || seen == stored : seen < stored;
+      if (!is_count) ++seen;
+      if (is_stored && stored >= 0)
+        scanned(op, argument, where, source.word);
+      else
+        value(where, source.word, static_cast<unsigned>(ArgumentTag::Pointer));
+    }
+    if (!full_) end_arguments(arguments.count);
+  }
+
+  void scanned(const CaptureOp& op, const FormatArgument& argument, Place where, std::size_t word) {
+    std::uint64_t pointer = 0;
+    (void)read_number(where, word, pointer);
+    Place behind = {false, pointer};
+    if (argument.allocates) { // a pointer to the pointer
+      where = behind;
+      (void)read_number(where, word, pointer);
+      behind = {false, pointer};
+    }
+    const auto tag = static_cast<unsigned>(argument.tag);
+    switch (argument.tag) {
+      case ArgumentTag::Text: return text_behind(where, word, 1, op.limit, kUnlimited, true, tag);
+      case ArgumentTag::WideText:
+        return text_behind(where, word, 4, op.limit, kUnlimited, true, tag);
+      case ArgumentTag::Buffer:
+        return text_behind(where, word, 1, op.limit, static_cast<std::uint64_t>(argument.precision),
+                           false, static_cast<unsigned>(ArgumentTag::Buffer));
+      case ArgumentTag::WideCharacter: return value(behind, 4, tag);
+      case ArgumentTag::Count:
+        return value(behind, argument.size, static_cast<unsigned>(ArgumentTag::Signed));
+      default: return value(behind, argument.size, tag);
+    }
+  }
+
+  const CallWords& words_;
+  Memory& memory_;
+  std::byte* out_;
+  std::size_t room_;
+  std::size_t used_ = 0;
+  bool full_ = false;
+  std::uint64_t enclosing_[kDeepestCapture] = {};
+  unsigned enclosing_count_ = 0;
+};
+
+template <class Memory>
+std::size_t run_capture(const CaptureOp* ops, std::size_t count, const CallWords& words,
+                        Memory& memory, std::byte* out, std::size_t room) {
+  CaptureInterpreter<Memory> interpreter(words, memory, out, room);
+  interpreter.run(ops, count);
+  return interpreter.used();
+}
+
+} // namespace sonictrace::wire

@@ -1,0 +1,194 @@
+#include "decode/json_values.hpp"
+
+#include <array>
+
+#include "decode/numbers.hpp"
+#include "decode/text_values.hpp"
+#include "decode/utf8.hpp"
+#include "sonictrace/decode/digits.hpp"
+#include "sonictrace/decode/json.hpp"
+
+namespace sonictrace {
+namespace {
+
+using proto::Look;
+
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+/// For each byte below 0x80: 0 for itself, `u`, or the letter behind its backslash.
+constexpr std::array<char, 128> make_escapes() {
+  std::array<char, 128> escapes{};
+  for (std::size_t byte = 0; byte < 0x20; ++byte)
+    escapes[byte] = 'u';
+  escapes[0x7f] = 'u'; // may stand as it is, but steers terminals
+  escapes['\b'] = 'b';
+  escapes['\t'] = 't';
+  escapes['\n'] = 'n';
+  escapes['\f'] = 'f';
+  escapes['\r'] = 'r';
+  escapes['"'] = '"';
+  escapes['\\'] = '\\';
+  return escapes;
+}
+constexpr std::array<char, 128> kEscapes = make_escapes();
+
+/// `text` is UTF-8.
+void append_escaped_json(std::string& out, std::string_view text) {
+  std::size_t plain = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte >= 0x80 || kEscapes[byte] == 0) continue;
+    out.append(text, plain, at - plain);
+    plain = at + 1;
+    out += '\\';
+    out += kEscapes[byte];
+    if (kEscapes[byte] != 'u') continue;
+    out += "00";
+    out += kHexDigits[byte >> 4];
+    out += kHexDigits[byte & 0xf];
+  }
+  out.append(text, plain, text.size() - plain);
+}
+
+void append_hex_bytes(std::string& out, std::string_view bytes) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kHexDigits[byte >> 4];
+    out += kHexDigits[byte & 0xf];
+  }
+}
+
+void append_wide(std::string& out, std::string_view wide) {
+  std::uint32_t character;
+  for (; wide.size() >= sizeof character; wide.remove_prefix(sizeof character)) {
+    std::memcpy(&character, wide.data(), sizeof character);
+    append_utf8(out, character);
+  }
+}
+
+} // namespace
+
+void json_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t sound = utf8_prefix(text);
+    append_escaped_json(out, text.substr(0, sound));
+    text.remove_prefix(sound);
+    if (text.empty()) break;
+    append_utf8(out, kReplacement);
+    text.remove_prefix(1);
+  }
+  out += '"';
+}
+
+template <class Append>
+void JsonValues::quoted(Append append) {
+  out_ += '"';
+  append();
+  out_ += '"';
+}
+
+void JsonValues::recursion(unsigned levels) {
+  out_ += R"({"recurse":)";
+  append_decimal(out_, levels);
+  out_ += '}';
+}
+
+void JsonValues::pointer(std::uint64_t address, bool) {
+  if (address == 0)
+    out_ += "null";
+  else
+    quoted([&] { append_hex(out_, address); });
+}
+
+void JsonValues::begin_array() { out_ += '['; }
+
+void JsonValues::end_array(bool more) {
+  if (more) out_ += out_.back() == '[' ? R"({"cut":true})" : R"(,{"cut":true})";
+  out_ += ']';
+}
+
+void JsonValues::text(const CapturedText& captured) {
+  CapturedText text = captured;
+  cut_to_style(text, style_);
+  std::string wide;
+  if (text.look == Look::WideText) {
+    append_wide(wide, text.bytes);
+    text.bytes = wide;
+  }
+  std::size_t sound = utf8_prefix(text.bytes);
+  // A cut may have gone through a character: what is left of it is left out.
+  if (text.more && is_utf8_beginning(text.bytes.substr(sound)))
+    text.bytes = text.bytes.substr(0, sound);
+  const bool is_utf8 = sound == text.bytes.size();
+  if (is_utf8 && !text.more) return quoted([&] { append_escaped_json(out_, text.bytes); });
+  out_ += is_utf8 ? R"({"text":")" : R"({"bytes":")";
+  if (is_utf8)
+    append_escaped_json(out_, text.bytes);
+  else
+    append_hex_bytes(out_, text.bytes);
+  out_ += text.more ? R"(","cut":true})" : R"("})";
+}
+
+void JsonValues::scalar(const proto::RenderStep& look, std::span<const std::byte> bytes) {
+  switch (look.look) {
+    case Look::Float:
+    case Look::HexFloat:
+    case Look::FormatHexFloat: {
+      const auto append = [&] {
+        append_float(out_, bytes.data(), bytes.size(), look.size, FloatForm::Shortest);
+      };
+      if (is_finite_float(bytes.data(), bytes.size(), look.size))
+        append();
+      else
+        quoted(append); // there is no number for it in JSON, or not with its readers
+      return;
+    }
+    case Look::BitVector: return quoted([&] { append_bits(out_, bytes.first(look.size)); });
+    default: return number(look, number_in(bytes.data(), look.size), look.size);
+  }
+}
+
+void JsonValues::number(const proto::RenderStep& look, std::uint64_t value, std::size_t size) {
+  switch (look.look) {
+    case Look::Signed:
+    case Look::FormatSigned: return append_decimal(out_, with_sign(value, size));
+    case Look::Unsigned:
+    case Look::FormatUnsigned:
+    case Look::Hex:
+    case Look::Octal:
+    case Look::Binary: return append_decimal(out_, value);
+    case Look::Guess: {
+      const auto guess = static_cast<std::uint64_t>(with_sign(value, size));
+      if (is_guessed_number(guess)) return append_decimal(out_, with_sign(value, size));
+      return quoted([&] { append_hex(out_, guess); });
+    }
+    case Look::Bool: out_ += value != 0 ? "true" : "false"; return;
+    case Look::Enumeration: {
+      std::string name;
+      if (look.names != nullptr && append_name(name, *look.names, value, size))
+        return json_string(out_, name);
+      return append_decimal(out_, with_sign(value, size));
+    }
+    case Look::Flags: {
+      std::string names;
+      if (look.names != nullptr)
+        append_flags(names, *look.names, value, size);
+      else
+        append_hex_number(names, value);
+      return json_string(out_, names);
+    }
+    case Look::Character: {
+      const char c = static_cast<char>(value);
+      return text({Look::Text, std::string_view(&c, 1), false});
+    }
+    case Look::WideCharacter: {
+      std::string utf8;
+      append_utf8(utf8, static_cast<std::uint32_t>(value));
+      return quoted([&] { append_escaped_json(out_, utf8); });
+    }
+    default: return missing();
+  }
+}
+
+} // namespace sonictrace

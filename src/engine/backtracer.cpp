@@ -1,0 +1,92 @@
+#include "engine/backtracer.hpp"
+
+namespace sonictrace {
+namespace {
+
+/// Images that the session has parsed already are not parsed again.
+CodeMap::OpenImage opener(ImageCache& images) {
+  return [&images](const UniqueFd& file,
+                   const std::string& name) -> Result<std::shared_ptr<const elf::Image>> {
+    auto parsed = images.get(file, name);
+    if (!parsed) return std::move(parsed).error();
+    return std::shared_ptr<const elf::Image>(*parsed, &(*parsed)->image());
+  };
+}
+
+/// In a stripped file the nearest symbol may be another function's: one that says where it ends is
+/// believed.
+const elf::Symbol* function_at(const elf::Image& image, ElfAddress address) {
+  const auto* function = image.function_at(address);
+  if (function == nullptr || function->size == 0) return function;
+  return address.value() - function->value.value() < function->size ? function : nullptr;
+}
+
+} // namespace
+
+Backtracer::Backtracer(ImageCache& images, std::size_t limit, FrameSink sink)
+    : limit_(limit), sink_(std::move(sink)), unwinder_(opener(images)) {}
+
+std::span<const std::uint32_t>
+Backtracer::frames_of_call(const std::shared_ptr<AddressSpace>& space, const Registers& registers,
+                           TraceeAddress return_address, TraceeAddress slot) {
+  // The caller's frame as it is around its call instruction. All other registers are the caller's
+  // still, or those that a callee may change anyway.
+  Registers inside = registers;
+  inside.set_pc(return_address + -1);
+  inside.set_sp(slot + 8);
+  return list(space, inside, return_address);
+}
+
+std::span<const std::uint32_t>
+Backtracer::frames_of_syscall(const std::shared_ptr<AddressSpace>& space,
+                              const Registers& registers) {
+  Registers inside = registers;
+  inside.set_pc(registers.pc() + -1);
+  return list(space, inside, registers.pc());
+}
+
+std::span<const std::uint32_t> Backtracer::list(const std::shared_ptr<AddressSpace>& space,
+                                                const Registers& inside, TraceeAddress first) {
+  found_.clear();
+  if (limit_ == 0 || !unwinder_.place_of(space, first).is_code) return found_;
+  auto known = ids_.find(space);
+  if (known == ids_.end()) {
+    std::erase_if(ids_, [](const auto& entry) { return entry.first.expired(); });
+    known = ids_.emplace(space, Ids{}).first;
+  }
+  found_.push_back(id_of(space, known->second, {first, false}));
+  for (const UnwoundFrame& frame : unwinder_.callers(space, inside, limit_ - 1))
+    found_.push_back(id_of(space, known->second, frame));
+  return found_;
+}
+
+std::uint32_t Backtracer::id_of(const std::shared_ptr<AddressSpace>& space, Ids& ids,
+                                const UnwoundFrame& frame) {
+  const std::uint64_t key = frame.address.value() << 1 | (frame.interrupted ? 1 : 0);
+  const auto [entry, is_new] = ids.emplace(key, next_id_);
+  if (is_new) define(space, next_id_++, frame);
+  return entry->second;
+}
+
+void Backtracer::define(const std::shared_ptr<AddressSpace>& space, std::uint32_t id,
+                        const UnwoundFrame& frame) {
+  FrameDefinition definition;
+  definition.id = id;
+  definition.address = frame.address.value();
+  if (const auto* module = unwinder_.place_of(space, frame.address).module) {
+    definition.soname = module->soname;
+    const ElfAddress at = module->bias.to_elf(frame.address);
+    const auto* function = function_at(*module->image, module->bias.to_elf(frame.inside()));
+    if (function != nullptr) definition.function = function->name;
+    // Without a function the address as the file states it, which is what addr2line(1) takes.
+    definition.offset = at.value() - (function != nullptr ? function->value.value() : 0);
+  }
+  sink_(definition);
+}
+
+void Backtracer::forget(const AddressSpace& space) {
+  unwinder_.forget(space);
+  std::erase_if(ids_, [&](const auto& entry) { return entry.first.lock().get() == &space; });
+}
+
+} // namespace sonictrace

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sonictrace/arch/registers.hpp"
+#include "sonictrace/base/address.hpp"
+#include "sonictrace/probe/image_cache.hpp"
+#include "sonictrace/process/unwinder.hpp"
+#include "sonictrace/stream/definition.hpp"
+
+namespace sonictrace {
+
+/// Told of each place once, before its id is used.
+using FrameSink = std::function<void(const FrameDefinition&)>;
+
+/// The stacks on which calls are made, as ids of FrameDefinitions, innermost first (-w). Short
+/// where the rest is not known; never a frame that is a guess.
+class Backtracer {
+public:
+  /// `limit`: most frames of a list.
+  Backtracer(ImageCache& images, std::size_t limit, FrameSink sink);
+
+  /// Of a call that is about to be made, or has just been: of its caller. The registers are those
+  /// at either place; the return address lies, or will, at `slot`. Frame 0 is the return address,
+  /// as the callee's own backtrace would show it.
+  std::span<const std::uint32_t> frames_of_call(const std::shared_ptr<AddressSpace>& space,
+                                                const Registers& registers,
+                                                TraceeAddress return_address, TraceeAddress slot);
+  /// Of a system call: frame 0 is the pc, which is behind the instruction.
+  std::span<const std::uint32_t> frames_of_syscall(const std::shared_ptr<AddressSpace>& space,
+                                                   const Registers& registers);
+  /// Mappings have changed (dlclose): the same address may be another place from now on.
+  void forget(const AddressSpace& space);
+
+private:
+  /// By address, and by whether it was interrupted there.
+  using Ids = std::unordered_map<std::uint64_t, std::uint32_t>;
+
+  std::span<const std::uint32_t> list(const std::shared_ptr<AddressSpace>& space,
+                                      const Registers& inside, TraceeAddress first);
+  std::uint32_t id_of(const std::shared_ptr<AddressSpace>& space, Ids& ids,
+                      const UnwoundFrame& frame);
+  void define(const std::shared_ptr<AddressSpace>& space, std::uint32_t id,
+              const UnwoundFrame& frame);
+
+  std::size_t limit_;
+  FrameSink sink_;
+  Unwinder unwinder_;
+  std::map<std::weak_ptr<AddressSpace>, Ids, std::owner_less<>> ids_;
+  std::uint32_t next_id_ = 0;
+  std::vector<std::uint32_t> found_;
+};
+
+} // namespace sonictrace

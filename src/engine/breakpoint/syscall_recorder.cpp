@@ -1,0 +1,139 @@
+#include "engine/breakpoint/syscall_recorder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "sonictrace/arch/syscall_names.hpp"
+#include "sonictrace/base/clock.hpp"
+#include "sonictrace/proto/call_plan.hpp"
+
+namespace sonictrace {
+namespace {
+
+constexpr std::uint64_t kUsual = 512; ///< numbers below it are looked up in a table
+constexpr FunctionId kNone = ~FunctionId{0};
+
+/// i386's calls whose arguments come in another order, in a struct of their own, or in two words
+/// where x86-64's call of that name has one.
+constexpr std::array<std::string_view, 15> kOtherOnI386 = {
+    "clone",          "fadvise64", "fallocate", "fanotify_mark", "ftruncate",
+    "lookup_dcookie", "mmap",      "pread64",   "preadv",        "preadv2",
+    "pwrite64",       "pwritev",   "pwritev2",  "readahead",     "select",
+};
+
+/// Whether the plan follows a pointer to something that is of another size for i386: a struct with
+/// a long or with a pointer in it.
+bool looks_at_longs(const std::vector<wire::CaptureOp>& steps) {
+  std::size_t inside = 0; // of how many steps more
+  for (const auto& step : steps) {
+    const bool is_pointer =
+        step.kind == wire::CaptureKind::Pointer || step.kind == wire::CaptureKind::Text;
+    const bool is_long = step.kind == wire::CaptureKind::Value && step.size == 8;
+    if (inside > 0 && (is_pointer || is_long)) return true;
+    if (inside > 0) --inside;
+    if (inside == 0) inside = step.body;
+  }
+  return false;
+}
+
+bool fits_i386(std::string_view name, const proto::CallPlan& plan) {
+  if (std::find(kOtherOnI386.begin(), kOtherOnI386.end(), name) != kOtherOnI386.end()) return false;
+  return !looks_at_longs(plan.at_entry) && !looks_at_longs(plan.at_return);
+}
+
+} // namespace
+
+void SyscallRecorder::see(const StoppedTracee& tracee, TracedThread& thread) {
+  const auto seen_ns = tracee.seen_ns();
+  const auto stop = tracee.system_call();
+  if (!stop) { // killed meanwhile, or a kernel that does not tell
+    if (stop.error().is(std::errc::not_supported)) calls_.recorder().count_lost(1);
+    return;
+  }
+  if (const auto* entry = std::get_if<SyscallEntry>(&*stop)) return enter(tracee, thread, *entry);
+  leave(thread, std::get<SyscallExit>(*stop), seen_ns);
+}
+
+void SyscallRecorder::enter(const StoppedTracee& tracee, TracedThread& thread,
+                            const SyscallEntry& entry) {
+  const auto seen_ns = tracee.seen_ns();
+  if (thread.syscall && thread.syscall->goes_on_as(entry)) {
+    thread.syscall->end.reset();
+    calls_.let_go(thread, seen_ns, 0);
+    return;
+  }
+  settle(thread);
+  OpenSyscall open;
+  open.machine = entry.machine;
+  open.number = entry.number;
+  open.at = entry.at;
+  open.call.function = function_of(entry.machine, entry.number);
+  open.call.return_address = entry.at;
+  EntryWords words;
+  std::copy(entry.arguments.begin(), entry.arguments.end(), words.words.begin());
+  calls_.record_enter(thread, open.call, words, seen_ns);
+  if (calls_.makes_backtraces())
+    if (const auto registers = tracee.registers())
+      calls_.record_syscall_frames(thread, open.call, *registers, seen_ns);
+  calls_.let_go(thread, seen_ns, 0);
+  open.call.begin_ns = monotonic_ns();
+  open.call.own_ns = thread.own_ns;
+  thread.syscall = std::move(open);
+}
+
+void SyscallRecorder::leave(TracedThread& thread, const SyscallExit& exit, std::uint64_t seen_ns) {
+  // Of a call that was begun before we looked, by another program before its exec, or by a parent.
+  if (!thread.syscall) return calls_.let_go(thread, seen_ns, 0);
+  thread.syscall->end = OpenSyscall::End{exit.result, seen_ns, false};
+  if (!OpenSyscall::may_begin_anew(exit.result)) settle(thread);
+  calls_.let_go(thread, seen_ns, 0);
+}
+
+void SyscallRecorder::settle(TracedThread& thread) {
+  if (!thread.syscall || !thread.syscall->end) return;
+  const auto end = *thread.syscall->end;
+  const CallRecorder::ResultWords results = {static_cast<std::uint64_t>(end.result)};
+  calls_.record_return(thread, thread.syscall->call, results, end.seen_ns);
+  thread.syscall.reset();
+}
+
+void SyscallRecorder::begin_anew(TracedThread& thread) {
+  if (thread.syscall && thread.syscall->end) thread.syscall->end->begins_anew = true;
+}
+
+FunctionId SyscallRecorder::function_of(Machine machine, std::uint64_t number) {
+  if (machine == Machine::X86_64 && number < kUsual) {
+    if (usual_.empty()) usual_.resize(kUsual, kNone);
+    auto& function = usual_[number];
+    if (function == kNone) function = intern(machine, number);
+    return function;
+  }
+  const auto [known, is_new] = others_.try_emplace({machine, number}, kNone);
+  if (is_new) known->second = intern(machine, number);
+  return known->second;
+}
+
+FunctionId SyscallRecorder::intern(Machine machine, std::uint64_t number) {
+  FunctionDefinition definition;
+  definition.syscall = true;
+  definition.mangled =
+      ltrace_names_ ? ltrace_syscall_name(machine, number) : syscall_name(machine, number);
+  // One of its own, where the arguments are.
+  definition.entry = machine == Machine::I386;
+  auto& functions = calls_.recorder().functions();
+  const FunctionId id = functions.intern(std::move(definition), {});
+  auto& traced = functions.at(id);
+  const bool is_shown = traced.plan != proto::empty_plan();
+  if (machine == Machine::I386 && is_shown && !fits_i386(traced.definition.mangled, *traced.plan)) {
+    proto::PlanOptions options;
+    options.convention = proto::CallingConvention::Syscall64;
+    traced.plan = std::make_shared<const proto::CallPlan>(
+        proto::compile(proto::Prototype::unknown(), options));
+    traced.definition.plan = traced.plan;
+  }
+  return id;
+}
+
+} // namespace sonictrace
