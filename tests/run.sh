@@ -128,6 +128,8 @@ int f7(int, scanformat);
 hide(int) f8(hide(long), bool(int), oct(short), guess(long), octal, file, format);
 void f9(void);
 import "libc.so";
+long f10(+bytes[min(arg2, retval)], ulong, bytes[arg2*4], +?int*, +!int*);
+int f11(kind, unless[arg1](X, -1) hex(int), wformat); int f12(vawformat, addr); int f13(wscanformat);
 GRAMMAR
   for file in src/proto/prototypes/*.conf; do
     split -l 30 --filter="{ printf '\\020\\004\\002'; cat; } >$prototypes/\$FILE" "$file" "$(basename "$file" .conf)-"

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <string>
 
+#include "cli/ltrace_errors.hpp"
+#include "cli/tell.hpp"
 #include "sonictrace/session/explain.hpp"
 
 namespace sonictrace {
@@ -11,23 +13,31 @@ namespace sonictrace {
 int explain(const SessionOptions& options) {
   const auto explained = explain_session(options);
   if (const auto* failed = std::get_if<StartFailure>(&explained)) {
-    fmt::print(stderr, "sonictrace: {}\n", failed->error.message());
+    if (options.ltrace)
+      print_error(as_ltrace(*failed, options));
+    else
+      tell(failed->error.message());
     return failed->exit_status;
   }
   const auto& explanation = std::get<Explanation>(explained);
-  fmt::print("{:>9} {:>9} {:>9} {:>9}\n", "functions", "of these", "probes", "functions");
-  fmt::print("{:>9} {:>9} {:>9} {:>9}  {}\n", "it calls", "traced", "for them", "by -x", "module");
+  std::string text =
+      fmt::format("{:>9} {:>9} {:>9} {:>9}\n", "functions", "of these", "probes", "functions") +
+      fmt::format("{:>9} {:>9} {:>9} {:>9}  {}\n", "it calls", "traced", "for them", "by -x",
+                  "module");
   for (const auto& module : explanation.modules) {
-    fmt::print("{:>9} {:>9} {:>9} {:>9}  {}", module.imports, module.calls,
-               module.sites + module.hoisted, module.entries, module.path);
+    text += fmt::format("{:>9} {:>9} {:>9} {:>9}  {}", module.imports, module.calls,
+                        module.sites + module.hoisted, module.entries, module.path);
     if (module.hoisted > 0)
-      fmt::print(" ({} seen at the called function's entry)", module.hoisted);
-    if (!module.skipped.empty()) fmt::print(": {}", module.skipped);
-    else if (!module.left_out.empty()) fmt::print(" (not {})", module.left_out);
-    fmt::print("\n");
+      text += fmt::format(" ({} seen at the called function's entry)", module.hoisted);
+    if (!module.skipped.empty())
+      text += fmt::format(": {}", module.skipped);
+    else if (!module.left_out.empty())
+      text += fmt::format(" (not {})", module.left_out);
+    text += '\n';
   }
   for (const auto& note : explanation.notes)
-    fmt::print("sonictrace: {}\n", note);
+    text += fmt::format("sonictrace: {}\n", note);
+  print(text);
   return 0;
 }
 

@@ -37,12 +37,18 @@ std::string banner(const SessionOptions& session) {
 
 Result<Writer> make_writer(const TraceOptions& options) {
   if (options.output.empty()) {
+    const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+      return Error::saying("can't write to stderr; use -o FILE");
     UniqueFd fd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
     if (!fd) return Error::from_errno("can't write to stderr; use -o FILE");
-    return Writer(std::move(fd), Buffering::Immediate, "stderr");
+    return Writer(std::move(fd), Buffering::Immediate, "the log to stderr");
   }
   auto file = open_log(options.output);
-  if (!file) return std::move(file).error();
+  if (!file) {
+    if (options.text.ltrace) return std::move(file).error();
+    return Error::saying(file.error().message() + "; name another file with -o");
+  }
   // Whoever reads ltrace's line-buffered log looks on while it is written.
   if (options.text.ltrace) return Writer(*std::move(file), Buffering::Immediate, options.output);
   return Writer(*std::move(file), Buffering::Blocks, options.output,

@@ -92,6 +92,7 @@ public:
     read_counting();
     read_doctor();
     check_combinations();
+    check_forms();
     read_selectors();
     if (reply_) return *std::move(reply_);
     return std::move(options_);
@@ -189,9 +190,12 @@ private:
     if (!typed_.debug) return;
     if (*typed_.debug == "h") return fail({DebugLog::help(), 0});
     const auto debug = DebugLog::parse(*typed_.debug);
-    if (debug) options_.session.debug = *debug;
-    else if (ltrace_) fail(failed_as_ltrace(name_, "--debug requires an octal argument"));
-    else fail(failed(fmt::format("-D '{}': not an octal number; -Dh lists the bits", *typed_.debug)));
+    if (debug)
+      options_.session.debug = *debug;
+    else if (ltrace_)
+      fail(failed_as_ltrace(name_, "--debug requires an octal argument"));
+    else
+      fail(failed(fmt::format("-D '{}': not an octal number; -Dh lists the bits", *typed_.debug)));
   }
 
   void read_counting() {
@@ -206,6 +210,26 @@ private:
       fail(failed("--interval without -c: it is the time between two tables; give both"));
   }
 
+  /// What would be a promise that is not kept.
+  void check_forms() {
+    const char* json = "--output-format=json";
+    const bool thins = typed_.thin_after && options_.text.thin_after != 0;
+    if (typed_.count && typed_.sample)
+      fail(failed("--sample with -c: a table counts every call; leave one of them out"));
+    if (typed_.count && thins)
+      fail(failed("--thin-after with -c: a table does not grow; leave one of them out"));
+    if (options_.json && thins)
+      fail(failed(fmt::format("--thin-after with {}: such a log is never thinned; leave it out, or "
+                              "bound the log with --max-log-size",
+                              json)));
+    if (typed_.count && typed_.frames && !ltrace_)
+      fail(failed("-w with -c: a table has no room for stacks; leave one of them out"));
+    if (options_.json && typed_.split_lines)
+      fail(failed(fmt::format("--split-lines with {}: an object is a whole call; leave one of them "
+                              "out",
+                              json)));
+  }
+
   void read_doctor() {
     options_.doctor = typed_.doctor;
     options_.match = typed_.match.value_or("");
@@ -217,8 +241,8 @@ private:
     if (command.empty()) return;
     const auto pid = parse_integer(command.front());
     if (command.size() > 1 || !pid || *pid < 1 || *pid > std::numeric_limits<pid_t>::max())
-      return fail(failed(fmt::format(
-          "--doctor '{}': give the number of a process, or nothing", fmt::join(command, " "))));
+      return fail(failed(fmt::format("--doctor '{}': give the number of a process, or nothing",
+                                     fmt::join(command, " "))));
     options_.patient = static_cast<pid_t>(*pid);
     command.clear();
   }
@@ -253,10 +277,12 @@ private:
     if (ltrace_) text.thin_after = 0;
     if (typed_.thin_after) {
       const auto size = parse_size(*typed_.thin_after);
-      if (size) text.thin_after = *size;
-      else fail(failed(fmt::format("--thin-after '{}': not a size; give bytes, or a number with K, M, "
-                                   "G or T behind it, as 100M; 0 for never",
-                                   *typed_.thin_after)));
+      if (size)
+        text.thin_after = *size;
+      else
+        fail(failed(fmt::format("--thin-after '{}': not a size; give bytes, or a number with K, M, "
+                                "G or T behind it, as 100M; 0 for never",
+                                *typed_.thin_after)));
     }
     if (const auto least = duration("--min-time", typed_.min_time))
       text.min_time_ns = static_cast<std::uint64_t>(least->count());
@@ -265,11 +291,14 @@ private:
 
   void read_output() {
     options_.output = typed_.output.value_or("");
-    if (typed_.output && typed_.output->empty()) fail(failed("-o '': needs the name of a file"));
+    if (typed_.output && typed_.output->empty())
+      fail(ltrace_ ? Reply{"can't open  for writing: No such file or directory\n", 1}
+                   : failed("-o '': needs the name of a file"));
     const std::string format = typed_.output_format.value_or("text");
     options_.json = format == "json";
     if (format != "text" && format != "json")
-      fail(failed(fmt::format("--output-format '{}': no such format; there are text, json", format)));
+      fail(failed(
+          fmt::format("--output-format '{}': no such format; there are text, json", format)));
   }
 
   void read_demangle() {
@@ -299,7 +328,8 @@ private:
                             "them out"));
     if (typed_.split_lines && typed_.whole_lines)
       fail(failed("--split-lines with --whole-lines: leave one of them out"));
-    if (options_.session.command.empty() && typed_.attach.empty() && !typed_.match && !typed_.doctor)
+    if (options_.session.command.empty() && typed_.attach.empty() && !typed_.match &&
+        !typed_.doctor)
       fail(ltrace_ ? failed_as_ltrace(name_, "too few arguments")
                    : failed("nothing to trace: give a command to run, or -p PID to attach; see "
                             "sonictrace --help"));

@@ -163,7 +163,8 @@ void add_others(CLI::App& app, TypedOptions& typed) {
   add_value(app, "-D,--debug", "MASK", typed.debug,
             "tell on stderr what sonictrace itself does; -Dh lists the bits of the octal MASK")
       ->group(group);
-  add_switch(app, "--ltrace", typed.ltrace, "behave as ltrace does, for scripts and comparison")->group(group);
+  add_switch(app, "--ltrace", typed.ltrace, "behave as ltrace does, for scripts and comparison")
+      ->group(group);
   add_switch(app, "-h,--help", typed.help, "show this")->group(group);
   add_switch(app, "-V,--version", typed.version, "show the version, and those of the libraries")
       ->group(group);

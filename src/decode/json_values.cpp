@@ -116,18 +116,24 @@ void JsonValues::text(const CapturedText& captured) {
     append_wide(wide, text.bytes);
     text.bytes = wide;
   }
-  std::size_t sound = utf8_prefix(text.bytes);
+  sound_text(text.bytes, text.more);
+}
+
+void JsonValues::whole_text(std::string_view bytes) { sound_text(bytes, false); }
+
+void JsonValues::sound_text(std::string_view bytes, bool more) {
+  std::size_t sound = utf8_prefix(bytes);
   // A cut may have gone through a character: what is left of it is left out.
-  if (text.more && is_utf8_beginning(text.bytes.substr(sound)))
-    text.bytes = text.bytes.substr(0, sound);
-  const bool is_utf8 = sound == text.bytes.size();
-  if (is_utf8 && !text.more) return quoted([&] { append_escaped_json(out_, text.bytes); });
+  if (more && is_utf8_beginning(bytes.substr(sound)))
+    bytes = bytes.substr(0, sound);
+  const bool is_utf8 = sound == bytes.size();
+  if (is_utf8 && !more) return quoted([&] { append_escaped_json(out_, bytes); });
   out_ += is_utf8 ? R"({"text":")" : R"({"bytes":")";
   if (is_utf8)
-    append_escaped_json(out_, text.bytes);
+    append_escaped_json(out_, bytes);
   else
-    append_hex_bytes(out_, text.bytes);
-  out_ += text.more ? R"(","cut":true})" : R"("})";
+    append_hex_bytes(out_, bytes);
+  out_ += more ? R"(","cut":true})" : R"("})";
 }
 
 void JsonValues::scalar(const proto::RenderStep& look, std::span<const std::byte> bytes) {
@@ -180,7 +186,7 @@ void JsonValues::number(const proto::RenderStep& look, std::uint64_t value, std:
     }
     case Look::Character: {
       const char c = static_cast<char>(value);
-      return text({Look::Text, std::string_view(&c, 1), false});
+      return whole_text(std::string_view(&c, 1));
     }
     case Look::WideCharacter: {
       std::string utf8;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "decode/value_walker.hpp"
 #include "sonictrace/decode/render.hpp"
@@ -15,6 +16,7 @@ public:
   JsonValues(std::string& out, const ValueStyle& style) : out_(out), style_(style) {}
 
   void missing() { out_ += R"({"missing":true})"; }
+  void whole_text(std::string_view bytes); ///< not cut at the limit of strings
   void elided() { out_ += R"({"elided":true})"; }
   void recursion(unsigned levels);
   void pointer(std::uint64_t address, bool null_is_zero);
@@ -27,6 +29,7 @@ public:
   void separator() { out_ += ','; }
 
 private:
+  void sound_text(std::string_view bytes, bool more);
   void number(const proto::RenderStep& look, std::uint64_t value, std::size_t size);
   template <class Append>
   void quoted(Append append);

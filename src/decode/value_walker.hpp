@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -76,7 +78,12 @@ public:
     CapturedField field;
     for (;;) {
       const bool there = fields_.next(field);
-      if (there && field.tag == 0) return;
+      if (there && field.tag == 0) {
+        if (field.state != FieldState::Cut) return;
+        if (!first) visitor_.separator(); // there may be more of them
+        first = false;
+        return visitor_.elided();
+      }
       if (!first) visitor_.separator();
       first = false;
       if (!there) return visitor_.missing();
@@ -231,6 +238,33 @@ private:
   Visitor& visitor_;
 };
 
+/// Which arguments are not there, by the values of those before them. Of a call's first few.
+class ArgumentConditions {
+public:
+  /// The next parameter, whose fields come next.
+  void see(const proto::CallPlan& plan, const proto::PlannedValue& parameter,
+           const FieldReader& fields) {
+    const std::size_t index = static_cast<std::size_t>(&parameter - plan.parameters.data());
+    if (index >= values_.size() || parameter.entry_steps != 1) return;
+    FieldReader ahead = fields;
+    CapturedField field;
+    if (!ahead.next(field) || field.size > sizeof(std::uint64_t)) return;
+    std::uint64_t value = field.number();
+    if (field.size == 4) value = static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
+    values_[index] = static_cast<std::int64_t>(value);
+  }
+
+  bool is_absent(const proto::PlannedValue& parameter) const {
+    if (parameter.depends_on == 0 || parameter.depends_on > values_.size()) return false;
+    const auto& value = values_[parameter.depends_on - 1u];
+    return value && std::find(parameter.absent_for.begin(), parameter.absent_for.end(), *value) !=
+                        parameter.absent_for.end();
+  }
+
+private:
+  std::array<std::optional<std::int64_t>, 8> values_;
+};
+
 /// Walks the arguments of a call: see append_arguments.
 template <class Visitor>
 void walk_arguments(const proto::CallPlan& plan, std::span<const std::byte> entry,
@@ -245,6 +279,7 @@ void walk_arguments(const proto::CallPlan& plan, std::span<const std::byte> entr
   ValueWalker at_entry(plan.at_entry, plan.entry_looks, entry_fields, visitor);
   ValueWalker at_return(plan.at_return, plan.return_looks, leave_fields, visitor);
 
+  ArgumentConditions conditions;
   bool first = true;
   bool shown = part != ArgumentPart::Rest;
   bool in_leave = false;
@@ -254,12 +289,14 @@ void walk_arguments(const proto::CallPlan& plan, std::span<const std::byte> entr
       shown = true;
     }
     if (parameter.shown != PlannedValue::Shown::Value) continue;
+    if (plan.has_conditions) conditions.see(plan, parameter, entry_fields);
+    const bool absent = plan.has_conditions && conditions.is_absent(parameter);
     if (!shown) { // by an Entry, before
       ValueWalker skipped(plan.at_entry, plan.entry_looks, entry_fields, nowhere);
       if (parameter.entry_steps != 0) skipped.value(parameter.entry_begin);
       const bool is_list = parameter.entry_steps != 0 &&
                            plan.entry_looks[parameter.entry_begin].look == Look::Arguments;
-      first = first && is_list;
+      first = first && (is_list || absent);
       continue;
     }
     const bool from_return = parameter.out && returned;
@@ -276,6 +313,12 @@ void walk_arguments(const proto::CallPlan& plan, std::span<const std::byte> entr
     if (steps == 0) continue;
     const std::size_t begin = from_return ? parameter.return_begin : parameter.entry_begin;
     const auto& looks = from_return ? plan.return_looks : plan.entry_looks;
+    if (absent) {
+      ValueWalker skipped(from_return ? plan.at_return : plan.at_entry, looks,
+                          from_return ? leave_fields : entry_fields, nowhere);
+      skipped.value(begin);
+      continue;
+    }
     auto& walker = from_return ? at_return : at_entry;
     if (looks[begin].look == Look::Arguments) {
       walker.arguments(begin, first);

@@ -52,7 +52,7 @@ std::span<const std::uint32_t> Backtracer::list(const std::shared_ptr<AddressSpa
   auto known = ids_.find(space);
   if (known == ids_.end()) {
     std::erase_if(ids_, [](const auto& entry) { return entry.first.expired(); });
-    known = ids_.emplace(space, Ids{}).first;
+    known = ids_.emplace(space, std::make_shared<FrameIds>(pool_)).first;
   }
   found_.push_back(id_of(space, known->second, {first, false}));
   for (const UnwoundFrame& frame : unwinder_.callers(space, inside, limit_ - 1))
@@ -60,12 +60,13 @@ std::span<const std::uint32_t> Backtracer::list(const std::shared_ptr<AddressSpa
   return found_;
 }
 
-std::uint32_t Backtracer::id_of(const std::shared_ptr<AddressSpace>& space, Ids& ids,
-                                const UnwoundFrame& frame) {
-  const std::uint64_t key = frame.address.value() << 1 | (frame.interrupted ? 1 : 0);
-  const auto [entry, is_new] = ids.emplace(key, next_id_);
-  if (is_new) define(space, next_id_++, frame);
-  return entry->second;
+std::uint32_t Backtracer::id_of(const std::shared_ptr<AddressSpace>& space,
+                                std::shared_ptr<FrameIds>& ids, const UnwoundFrame& frame) {
+  if (const auto known = ids->find(frame)) return *known;
+  if (ids.use_count() > 1) ids = std::make_shared<FrameIds>(*ids);
+  const std::uint32_t id = ids->add(frame);
+  define(space, id, frame);
+  return id;
 }
 
 void Backtracer::define(const std::shared_ptr<AddressSpace>& space, std::uint32_t id,
@@ -84,9 +85,20 @@ void Backtracer::define(const std::shared_ptr<AddressSpace>& space, std::uint32_
   sink_(definition);
 }
 
-void Backtracer::forget(const AddressSpace& space) {
+void Backtracer::forget(const AddressSpace& space, AddressRange range) {
   unwinder_.forget(space);
-  std::erase_if(ids_, [&](const auto& entry) { return entry.first.lock().get() == &space; });
+  for (auto& [of, ids] : ids_) {
+    if (of.lock().get() != &space || !ids->has_any_in(range)) continue;
+    if (ids.use_count() > 1) ids = std::make_shared<FrameIds>(*ids);
+    ids->forget(range);
+  }
+}
+
+void Backtracer::copy(const std::shared_ptr<AddressSpace>& parent,
+                      const std::shared_ptr<AddressSpace>& child) {
+  std::erase_if(ids_, [](const auto& entry) { return entry.first.expired(); });
+  const auto known = ids_.find(parent);
+  if (known != ids_.end()) ids_.insert_or_assign(child, known->second);
 }
 
 } // namespace sonictrace

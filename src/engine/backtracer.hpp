@@ -6,11 +6,12 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "engine/frame_ids.hpp"
 #include "sonictrace/arch/registers.hpp"
 #include "sonictrace/base/address.hpp"
+#include "sonictrace/base/address_range.hpp"
 #include "sonictrace/probe/image_cache.hpp"
 #include "sonictrace/process/unwinder.hpp"
 #include "sonictrace/stream/definition.hpp"
@@ -36,16 +37,16 @@ public:
   /// Of a system call: frame 0 is the pc, which is behind the instruction.
   std::span<const std::uint32_t> frames_of_syscall(const std::shared_ptr<AddressSpace>& space,
                                                    const Registers& registers);
-  /// Mappings have changed (dlclose): the same address may be another place from now on.
-  void forget(const AddressSpace& space);
+  /// Unmapped (dlclose): the same addresses may be other places from now on.
+  void forget(const AddressSpace& space, AddressRange range);
+  /// `child` has a copy of the memory of `parent`: its places are the same ones.
+  void copy(const std::shared_ptr<AddressSpace>& parent,
+            const std::shared_ptr<AddressSpace>& child);
 
 private:
-  /// By address, and by whether it was interrupted there.
-  using Ids = std::unordered_map<std::uint64_t, std::uint32_t>;
-
   std::span<const std::uint32_t> list(const std::shared_ptr<AddressSpace>& space,
                                       const Registers& inside, TraceeAddress first);
-  std::uint32_t id_of(const std::shared_ptr<AddressSpace>& space, Ids& ids,
+  std::uint32_t id_of(const std::shared_ptr<AddressSpace>& space, std::shared_ptr<FrameIds>& ids,
                       const UnwoundFrame& frame);
   void define(const std::shared_ptr<AddressSpace>& space, std::uint32_t id,
               const UnwoundFrame& frame);
@@ -53,8 +54,9 @@ private:
   std::size_t limit_;
   FrameSink sink_;
   Unwinder unwinder_;
-  std::map<std::weak_ptr<AddressSpace>, Ids, std::owner_less<>> ids_;
-  std::uint32_t next_id_ = 0;
+  FrameIdPool pool_;
+  /// Shared until one of them comes to know another place.
+  std::map<std::weak_ptr<AddressSpace>, std::shared_ptr<FrameIds>, std::owner_less<>> ids_;
   std::vector<std::uint32_t> found_;
 };
 

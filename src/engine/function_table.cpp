@@ -15,8 +15,8 @@ FunctionId FunctionTable::intern(FunctionDefinition definition, const std::strin
   return known->second;
 }
 
-std::shared_ptr<const proto::CallPlan>
-FunctionTable::plan_for(const FunctionDefinition& definition, const std::string& implemented_by) {
+std::shared_ptr<const proto::CallPlan> FunctionTable::plan_for(const FunctionDefinition& definition,
+                                                               const std::string& implemented_by) {
   if (!choice_.captures) return proto::empty_plan();
   const auto convention = definition.syscall ? proto::CallingConvention::Syscall64
                                              : proto::CallingConvention::SystemV64;
@@ -25,8 +25,8 @@ FunctionTable::plan_for(const FunctionDefinition& definition, const std::string&
                                           : prototypes_.find(definition.mangled, implemented_by);
   auto& plan = plans_[{prototype, convention}];
   if (!plan)
-    plan = std::make_shared<const proto::CallPlan>(proto::compile(
-        *prototype, {choice_.string_limit, choice_.array_limit, convention}));
+    plan = std::make_shared<const proto::CallPlan>(
+        proto::compile(*prototype, {choice_.string_limit, choice_.array_limit, convention}));
   return plan;
 }
 

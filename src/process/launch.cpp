@@ -26,8 +26,9 @@ namespace {
 constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
 
-LaunchFailure failure(std::string text, int status) {
-  return {Error::saying(std::move(text)), status};
+LaunchFailure failure(std::string text, LaunchFault fault, int reason, std::string path) {
+  const int status = fault == LaunchFault::NotFound ? kNotFound : kNotExecutable;
+  return {Error::saying(std::move(text)), status, fault, reason, std::move(path)};
 }
 
 /// An ELF file that this machine cannot run: exec would say ENOEXEC, and the C library would then
@@ -49,16 +50,46 @@ std::string foreign_elf(const std::string& path) {
 
 std::variant<FoundCommand, LaunchFailure> check_command(const std::string& path) {
   struct stat found;
-  if (::stat(path.c_str(), &found) < 0)
-    return failure(fmt::format("{}: {}; check the name", path, std::strerror(errno)),
-                   errno == ENOENT || errno == ENOTDIR ? kNotFound : kNotExecutable);
+  if (::stat(path.c_str(), &found) < 0) {
+    const int why = errno;
+    const bool missing = why == ENOENT || why == ENOTDIR;
+    return failure(fmt::format("{}: {}; check the name", path, std::strerror(why)),
+                   missing ? LaunchFault::NotFound : LaunchFault::NotExecutable, why,
+                   missing ? std::string() : path);
+  }
   if (S_ISDIR(found.st_mode))
-    return failure(fmt::format("{}: is a directory; name the program in it", path), kNotExecutable);
-  if (::access(path.c_str(), X_OK) < 0)
-    return failure(fmt::format("{}: {}; is it executable (chmod +x)?", path, std::strerror(errno)),
-                   kNotExecutable);
-  if (auto why = foreign_elf(path); !why.empty()) return failure(std::move(why), kNotExecutable);
+    return failure(fmt::format("{}: is a directory; name the program in it", path),
+                   LaunchFault::NotExecutable, EISDIR, path);
+  if (::access(path.c_str(), X_OK) < 0) {
+    const int why = errno;
+    return failure(fmt::format("{}: {}; is it executable (chmod +x)?", path, std::strerror(why)),
+                   LaunchFault::NotExecutable, why, path);
+  }
+  if (auto why = foreign_elf(path); !why.empty())
+    return failure(std::move(why), LaunchFault::WrongMachine, ENOEXEC, path);
   return FoundCommand{path};
+}
+
+/// Why `path` is no program that was linked dynamically; nothing where it is one, or can't be read.
+std::optional<LaunchFailure> check_dynamic(const std::string& path) {
+  auto file = UniqueFd::open(path.c_str(), O_RDONLY);
+  if (!file) return std::nullopt;
+  const auto read = [&](void* into, std::size_t size, std::uint64_t at) {
+    return ::pread(file->get(), into, size, static_cast<off_t>(at)) == static_cast<ssize_t>(size);
+  };
+  Elf64_Ehdr header{};
+  if (!read(&header, EI_NIDENT, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return failure(path + ": no ELF file", LaunchFault::NotElf, ENOEXEC, path);
+  if (!read(&header, sizeof header, 0) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_X86_64)
+    return failure(path + ": a program for another machine", LaunchFault::WrongMachine, ENOEXEC,
+                   path);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read(&segment, sizeof segment, header.e_phoff + i * sizeof segment)) break;
+    if (segment.p_type == PT_DYNAMIC) return std::nullopt;
+  }
+  return failure(path + ": a static program", LaunchFault::NotDynamic, 0, path);
 }
 
 struct UserIds {
@@ -66,12 +97,15 @@ struct UserIds {
   gid_t group;
 };
 
-Result<UserIds> find_user(const std::string& name) {
+std::variant<UserIds, LaunchFailure> find_user(const std::string& name) {
   if (::geteuid() != 0)
-    return Error::saying(fmt::format("-u {}: only root may run a command as somebody else", name));
+    return LaunchFailure{
+        Error::saying(fmt::format("-u {}: only root may run a command as somebody else", name)), 1,
+        LaunchFault::NoRightToBecome};
   const passwd* entry = ::getpwnam(name.c_str());
   if (entry == nullptr)
-    return Error::saying(fmt::format("-u {}: no such user; see getent passwd", name));
+    return LaunchFailure{Error::saying(fmt::format("-u {}: no such user; see getent passwd", name)),
+                         1, LaunchFault::NoSuchUser};
   return UserIds{entry->pw_uid, entry->pw_gid};
 }
 
@@ -79,11 +113,9 @@ Result<UserIds> find_user(const std::string& name) {
 void become(const LaunchOptions& options, const UserIds* user, const std::string& path,
             char* const* arguments, int go) {
   char byte;
-  while (::read(go, &byte, 1) < 0 && errno == EINTR) {
-  }
-  if (user != nullptr &&
-      (::initgroups(options.user.c_str(), user->group) < 0 || ::setgid(user->group) < 0 ||
-       ::setuid(user->user) < 0))
+  while (::read(go, &byte, 1) < 0 && errno == EINTR) {}
+  if (user != nullptr && (::initgroups(options.user.c_str(), user->group) < 0 ||
+                          ::setgid(user->group) < 0 || ::setuid(user->user) < 0))
     return;
   if (options.signals != nullptr) options.signals->restore();
   if (options.open_files) ::setrlimit(RLIMIT_NOFILE, &*options.open_files);
@@ -142,10 +174,11 @@ std::variant<FoundCommand, LaunchFailure> find_command(const std::string& comman
     auto checked = check_command(fmt::format("{}/{}", folder.empty() ? "." : folder, command));
     if (std::holds_alternative<FoundCommand>(checked)) return checked;
     auto& failed = std::get<LaunchFailure>(checked);
-    if (failed.exit_status != kNotFound && !nearest) nearest = std::move(failed);
+    if (failed.fault != LaunchFault::NotFound && !nearest) nearest = std::move(failed);
   }
   if (nearest) return *std::move(nearest);
-  return failure(fmt::format("{}: command not found; check the name and PATH", command), kNotFound);
+  return failure(fmt::format("{}: command not found; check the name and PATH", command),
+                 LaunchFault::NotFound, ENOENT, {});
 }
 
 std::optional<rlimit> raise_open_files() {
@@ -158,15 +191,18 @@ std::optional<rlimit> raise_open_files() {
 
 std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options) {
   auto found = find_command(options.command.front(), ::getenv("PATH"));
-  if (auto* failed = std::get_if<LaunchFailure>(&found)) return std::move(*failed);
-  const std::string& path = std::get<FoundCommand>(found).path;
+  auto* missing = std::get_if<LaunchFailure>(&found);
+  const std::string path = missing ? missing->path : std::get<FoundCommand>(found).path;
+  if (options.only_dynamic && !path.empty())
+    if (auto refused = check_dynamic(path)) return *std::move(refused);
 
   std::optional<UserIds> user;
   if (!options.user.empty()) {
     auto ids = find_user(options.user);
-    if (!ids) return LaunchFailure{std::move(ids).error(), 1};
-    user = *ids;
+    if (auto* failed = std::get_if<LaunchFailure>(&ids)) return std::move(*failed);
+    user = std::get<UserIds>(ids);
   }
+  if (missing) return std::move(*missing);
 
   std::vector<char*> arguments;
   for (const auto& argument : options.command)
@@ -209,9 +245,8 @@ std::variant<pid_t, LaunchFailure> launch(const LaunchOptions& options) {
       if (std::holds_alternative<Exit>(*ended)) break;
       (void)std::get<StoppedTracee>(std::move(*ended)).resume();
     }
-    const int status = why == ENOENT ? kNotFound : kNotExecutable;
     return failure(fmt::format("{}: {}; can it be executed here?", path, std::strerror(why)),
-                   status);
+                   why == ENOENT ? LaunchFault::NotFound : LaunchFault::NotExecutable, why, path);
   }
   return child;
 }

@@ -12,9 +12,7 @@
 namespace sonictrace::proto {
 namespace {
 
-// What a text may have at most: beyond that somebody has lost a parenthesis, or wants to harm.
-constexpr std::size_t kMostParameters = 32;
-constexpr std::size_t kMostFields = 256;
+// What a text may have at most, kMostParameters and kMostFields besides.
 constexpr std::size_t kMostImports = 32;
 constexpr std::size_t kMostNames = 4096; ///< of an enumeration
 constexpr int kMostLenses = 16;          ///< in each other, so that no text exhausts the stack
@@ -33,7 +31,8 @@ class ConfParser {
 public:
   ConfParser(std::string_view text, const ConfContext& context)
       : context_(context), current_(context.dialect == Dialect::Current),
-        cursor_(text, current_, current_), types_(context.arena) {}
+        cursor_(current_ ? without_mark(text) : text, current_, current_),
+        types_(context.arena, current_) {}
 
   bool at_end() const { return cursor_.at_text_end(); }
 
@@ -64,6 +63,12 @@ public:
   const std::optional<Problem>& problem() const { return problem_; }
 
 private:
+  /// Editors that put a byte order mark in front of UTF-8 don't show it.
+  static std::string_view without_mark(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    return text.substr(0, kMark.size()) == kMark ? text.substr(kMark.size()) : text;
+  }
+
   std::optional<Prototype> item() {
     if (definition()) return std::nullopt;
     return prototype();
@@ -101,12 +106,13 @@ private:
     cursor_.peek();
     const ConfCursor definition = cursor_;
     if (cursor_.accept_word("struct") && cursor_.peek() != '(') {
+      if (!expect_end()) return;
       if (!is_declared) context_.scope.define(name, types_.declared_struct());
       return;
     }
     cursor_.back_to(definition);
     const auto type = lens(0);
-    if (!type) return;
+    if (!type || !expect_end()) return;
     if (!is_declared) return context_.scope.define(name, *type);
     // A new look: the lens may have moved what `old` points to.
     const auto defined = types_.define(*context_.scope.find_own(name), *type);
@@ -138,15 +144,38 @@ private:
              std::nullopt;
     if (facts.result && prototype.result->kind == TypeKind::Void)
       return fail("retval: the function returns nothing"), std::nullopt;
+    if (current_ && !are_lengths_integers(prototype, facts)) return std::nullopt;
     if (prototype.parameters.size() > 0 && prototype.parameters.back().type->lens == Lens::VaFormat)
       return fail("vaformat: there is no parameter behind it"), std::nullopt;
     return prototype; // whatever follows the `)` is ignored, as ltrace does
   }
 
+  bool are_lengths_integers(const Prototype& prototype, const TypeFacts& facts) {
+    for (std::size_t at = 0; at < prototype.parameters.size(); ++at)
+      if (facts.arguments[at + 1] && !is_integer(*prototype.parameters[at].type))
+        return fail("arg" + std::to_string(at + 1) + ": a length must be an integer"), false;
+    if (facts.result && !is_integer(*prototype.result))
+      return fail("retval: a length must be an integer"), false;
+    if (prototype.result->kind == TypeKind::Signed) return true;
+    const bool asks =
+        std::any_of(prototype.parameters.begin(), prototype.parameters.end(),
+                    [](const Parameter& one) { return one.when == Parameter::When::IfPositive; });
+    if (asks) return fail("`+?`: the function must return a signed integer"), false;
+    return true;
+  }
+
   bool parameters(Prototype& prototype, TypeFacts& facts) {
     if (cursor_.accept(')')) return true;
     do {
+      Parameter added;
+      if (current_ && !condition(prototype, added)) return false;
       const bool out = cursor_.accept('+');
+      if (out && current_) {
+        if (cursor_.accept('?'))
+          added.when = Parameter::When::IfPositive;
+        else if (cursor_.accept('!'))
+          added.when = Parameter::When::Always;
+      }
       cursor_.peek();
       const ConfCursor begin = cursor_;
       auto parameter = lens(0);
@@ -162,11 +191,56 @@ private:
         return fail_at(begin, "too many parameters"), false;
       facts.argument = std::max(facts.argument, parameter->facts.argument);
       facts.element = std::max(facts.element, parameter->facts.element);
+      facts.arguments |= parameter->facts.arguments;
       facts.result |= parameter->facts.result;
-      prototype.parameters.push_back({parameter->type, out});
+      added.type = parameter->type;
+      added.out = out;
+      prototype.parameters.push_back(std::move(added));
     } while (cursor_.accept(','));
     if (cursor_.accept(')')) return true;
     return fail("`,` or `)` expected"), false;
+  }
+
+  /// `unless[argN](NAME, NUMBER, ...)`, if it is there.
+  bool condition(const Prototype& prototype, Parameter& parameter) {
+    cursor_.peek();
+    const ConfCursor begin = cursor_;
+    if (!cursor_.accept_word("unless")) return true;
+    if (cursor_.peek() != '[') return cursor_.back_to(begin), true; // a type of that name
+    if (!expect('[')) return false;
+    cursor_.peek();
+    const ConfCursor argument = cursor_;
+    const auto term = length_term();
+    if (!term) return false;
+    if (term->source != Length::Source::Argument || term->number > prototype.parameters.size())
+      return fail_at(argument, "argN expected, an earlier parameter"), false;
+    const Type& type = *prototype.parameters[term->number - 1].type;
+    if (!is_integer(type))
+      return fail_at(argument, "arg" + std::to_string(term->number) + ": an integer expected"),
+             false;
+    if (!expect(']') || !expect('(')) return false;
+    do {
+      const auto value = value_of(type);
+      if (!value) return false;
+      if (parameter.absent_for.size() == kMostNames) return fail("too many values"), false;
+      parameter.absent_for.push_back(*value);
+    } while (cursor_.accept(','));
+    if (!cursor_.accept(')')) return fail("`,` or `)` expected"), false;
+    parameter.depends_on = static_cast<std::uint8_t>(term->number);
+    return true;
+  }
+
+  /// One of the names that a type has, or a number.
+  std::optional<std::int64_t> value_of(const Type& type) {
+    if (const auto number = cursor_.number()) return number;
+    const ConfCursor begin = cursor_;
+    const std::string_view name = cursor_.word();
+    if (name.empty()) return fail("a name or a number expected"), std::nullopt;
+    if (type.names != nullptr)
+      for (const auto& [known, value] : *type.names)
+        if (known == name) return value;
+    return fail_at(begin, "`" + std::string(name) + "` is no name of a value of that parameter"),
+           std::nullopt;
   }
 
   /// An array that is a parameter or a result is a pointer to it, as in C.
@@ -318,19 +392,12 @@ private:
     return taken(types_.with_names(type, applied, std::move(table)));
   }
 
-  /// N, argN, retval, eltN, zero, zero(LENGTH).
+  /// TERM, zero, zero(LENGTH), min(TERM, TERM), TERM*TERM.
   std::optional<Length> expression(int nesting) {
+    if (nesting > kMostLenses) return fail("expressions nested too deep"), std::nullopt;
     cursor_.peek();
     const ConfCursor begin = cursor_;
-    if (nesting > kMostLenses) return fail("expressions nested too deep"), std::nullopt;
-    if (const auto number = cursor_.number()) {
-      if (*number >= 0 && *number <= kMostElements)
-        return Length{Length::Source::Constant, static_cast<std::uint32_t>(*number), false};
-      return fail_at(begin, "a length of 0 to 1000000 expected"), std::nullopt;
-    }
-    const std::string_view word = cursor_.word();
-    if (word == "retval" || word == "arg0") return Length{Length::Source::Result, 0, false};
-    if (word == "zero") {
+    if (cursor_.accept_word("zero")) {
       Length length{Length::Source::Unlimited, 0, true};
       if (!cursor_.accept('(')) return length;
       const auto most = expression(nesting + 1);
@@ -339,6 +406,54 @@ private:
       length.until_zero = true;
       return length;
     }
+    if (current_ && cursor_.accept_word("min")) {
+      if (!expect('(')) return std::nullopt;
+      const auto first = length_term();
+      if (!first || !expect(',')) return std::nullopt;
+      const auto second = length_term();
+      if (!second || !expect(')')) return std::nullopt;
+      return combined(*first, Length::Combine::Least, *second, begin);
+    }
+    const auto first = length_term();
+    if (!first || !current_ || !cursor_.accept('*')) return first;
+    const auto second = length_term();
+    if (!second) return std::nullopt;
+    return combined(*first, Length::Combine::Product, *second, begin);
+  }
+
+  std::optional<Length> combined(Length first, Length::Combine combine, Length second,
+                                 const ConfCursor& begin) {
+    using Source = Length::Source;
+    if (first.source == Source::Element || second.source == Source::Element)
+      return fail_at(begin, "eltN can't be combined with another length"), std::nullopt;
+    // So that what has a constant source is of constant size.
+    if (first.source == Source::Constant) std::swap(first, second);
+    if (first.source == Source::Constant) {
+      const std::uint64_t value = combine == Length::Combine::Least
+                                      ? std::min(first.number, second.number)
+                                      : std::uint64_t{first.number} * second.number;
+      if (value > kMostElements)
+        return fail_at(begin, "a length of 0 to 1000000 expected"), std::nullopt;
+      first.number = static_cast<std::uint32_t>(value);
+      return first;
+    }
+    first.combine = combine;
+    first.second_source = second.source;
+    first.second_number = second.number;
+    return first;
+  }
+
+  /// N, argN, retval, eltN.
+  std::optional<Length> length_term() {
+    cursor_.peek();
+    const ConfCursor begin = cursor_;
+    if (const auto number = cursor_.number()) {
+      if (*number >= 0 && *number <= kMostElements)
+        return Length{Length::Source::Constant, static_cast<std::uint32_t>(*number), false};
+      return fail_at(begin, "a length of 0 to 1000000 expected"), std::nullopt;
+    }
+    const std::string_view word = cursor_.word();
+    if (word == "retval" || word == "arg0") return Length{Length::Source::Result, 0, false};
     const auto n = small_number(word.size() > 3 ? word.substr(3) : std::string_view());
     if (n && *n > 0 && word.substr(0, 3) == "arg")
       return Length{Length::Source::Argument, *n, false};
@@ -354,6 +469,12 @@ private:
     const auto [stop, error] = std::from_chars(digits.data(), end, value);
     if (digits.empty() || error != std::errc{} || stop != end) return std::nullopt;
     return value;
+  }
+
+  /// Behind a typedef.
+  bool expect_end() {
+    if (!current_ || cursor_.peek() == '\0' || cursor_.at_comment()) return true;
+    return expect(';');
   }
 
   bool expect(char c) {

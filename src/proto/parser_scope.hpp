@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,6 +12,10 @@
 
 namespace sonictrace::proto {
 
+// What a text may have at most: beyond that somebody has lost a parenthesis, or wants to harm.
+inline constexpr std::size_t kMostParameters = 32;
+inline constexpr std::size_t kMostFields = 256;
+
 /// What is found out about a type while it is built. Types refer to each other in circles, so
 /// nothing walks over them afterwards.
 struct TypeFacts {
@@ -20,6 +25,8 @@ struct TypeFacts {
   std::uint32_t argument = 0; ///< the highest N of an argN in it
   std::uint32_t element = 0;  ///< the highest N of an eltN that belongs to a struct around it
   bool result = false;        ///< it has a length that is the result
+  std::bitset<kMostParameters + 1> arguments = {}; ///< each such N that there can be
+  std::bitset<kMostFields + 1> elements = {};      ///< the same
 };
 
 struct KnownType {

@@ -22,6 +22,18 @@ bool is_text_lens(Lens lens) {
          lens == Lens::VaFormat || lens == Lens::ScanFormat;
 }
 
+void note_length(TypeFacts& facts, Length::Source source, std::uint32_t number) {
+  if (source == Length::Source::Argument) {
+    facts.argument = std::max(facts.argument, number);
+    if (number < facts.arguments.size()) facts.arguments.set(number);
+  }
+  if (source == Length::Source::Element) {
+    facts.element = std::max(facts.element, number);
+    if (number < facts.elements.size()) facts.elements.set(number);
+  }
+  facts.result |= source == Length::Source::Result;
+}
+
 struct PlainType {
   bool addition = false;
   KnownType known;
@@ -61,6 +73,9 @@ public:
     text("vaformat", Lens::VaFormat, TypeKind::Character, true);
     text("scanformat", Lens::ScanFormat, TypeKind::Character, true);
     text("wstring", Lens::Text, TypeKind::WideCharacter, true);
+    text("wformat", Lens::Format, TypeKind::WideCharacter, true);
+    text("vawformat", Lens::VaFormat, TypeKind::WideCharacter, true);
+    text("wscanformat", Lens::ScanFormat, TypeKind::WideCharacter, true);
   }
 
   const PlainType* find(std::string_view name) const {
@@ -98,6 +113,11 @@ private:
 
 } // namespace
 
+bool is_integer(const Type& type) {
+  return type.kind == TypeKind::Signed || type.kind == TypeKind::Unsigned ||
+         type.kind == TypeKind::Character;
+}
+
 const KnownType* TypeBuilder::plain(std::string_view name, bool additions) {
   static const PlainTypes types;
   const PlainType* const found = types.find(name);
@@ -133,11 +153,9 @@ Result<KnownType> TypeBuilder::array_of(const KnownType& element, const Length& 
   facts.size = static_cast<std::uint32_t>(size);
   ++facts.weight;
   ++facts.nesting;
-  if (length.source == Length::Source::Argument)
-    facts.argument = std::max(facts.argument, length.number);
-  if (length.source == Length::Source::Element)
-    facts.element = std::max(facts.element, length.number);
-  facts.result |= length.source == Length::Source::Result;
+  note_length(facts, length.source, length.number);
+  if (length.combine != Length::Combine::Alone)
+    note_length(facts, length.second_source, length.second_number);
   Type type;
   type.kind = TypeKind::Array;
   type.target = element.type;
@@ -152,6 +170,7 @@ Result<KnownType> TypeBuilder::struct_of(const std::vector<KnownType>& fields) {
   type.kind = TypeKind::Struct;
   TypeFacts facts;
   std::uint64_t size = 0;
+  std::bitset<kMostFields + 1> elements;
   for (const KnownType& field : fields) {
     if (field.type->kind == TypeKind::Void) return Error::saying("void is no type of an element");
     type.fields.push_back(field.type);
@@ -159,13 +178,18 @@ Result<KnownType> TypeBuilder::struct_of(const std::vector<KnownType>& fields) {
     facts.weight += field.facts.weight;
     facts.nesting = std::max(facts.nesting, field.facts.nesting + 1);
     facts.argument = std::max(facts.argument, field.facts.argument);
+    facts.arguments |= field.facts.arguments;
     facts.result |= field.facts.result;
+    elements |= field.facts.elements;
     if (field.facts.element > fields.size())
       return Error::saying("elt" + std::to_string(field.facts.element) + ": the struct has only " +
                            std::to_string(fields.size()) + " elements");
     if (facts.weight > kMostWeight || size > kMostBytes) return Error::saying("a struct too large");
   }
   if (facts.nesting > kMostNesting) return Error::saying("types nested too deep");
+  for (std::size_t at = 0; checks_lengths_ && at < fields.size(); ++at)
+    if (elements[at + 1] && !is_integer(*fields[at].type))
+      return Error::saying("elt" + std::to_string(at + 1) + ": a length must be an integer");
   facts.size = layout_of(type, 8).size;
   const auto made = make(std::move(type));
   if (!made) return made.error();

@@ -10,11 +10,15 @@
 
 namespace sonictrace::proto {
 
+/// Can a value of this type be a length, or be compared with numbers?
+bool is_integer(const Type& type);
+
 /// Makes types for a text, within bounds: what a text can cost must not grow faster than the text.
 class TypeBuilder {
 public:
-  /// `short_names`: those of Dialect::Ltrace07 only.
-  explicit TypeBuilder(TypeArena& arena) : arena_(arena) {}
+  /// `checks_lengths`: what a length refers to must be an integer.
+  TypeBuilder(TypeArena& arena, bool checks_lengths)
+      : arena_(arena), checks_lengths_(checks_lengths) {}
 
   /// A type that has a name of its own: int, addr, string...; null where there is none.
   /// `additions`: those that ltrace does not have too.
@@ -43,6 +47,7 @@ private:
   Type* copy_with_lens(const Type& type, Lens lens, unsigned nesting, Copies& structs);
 
   TypeArena& arena_;
+  const bool checks_lengths_;
   std::size_t made_ = 0;
 };
 

@@ -13,59 +13,22 @@ using wire::CaptureKind;
 using wire::CaptureOp;
 using wire::LengthKind;
 
-constexpr std::size_t kMostSteps = 400; ///< of one list: a recursive type must not fill the memory
-constexpr std::uint32_t kMostRoom = 60'000;  ///< bytes of one record
-constexpr std::uint8_t kX87Room = 16;        ///< of st0, in the words of a return
+constexpr std::uint32_t kMostRoom = 400'000;  ///< bytes of one record
 constexpr std::uint8_t kScanStackWords = 24; ///< stack words kept for scanf's arguments
 
-bool is_character(const Type& type) {
-  return type.kind == TypeKind::Character || type.kind == TypeKind::WideCharacter;
-}
-
-/// Does this lens show an array of characters, or what points to one, as text?
-bool is_text(Lens lens) {
-  switch (lens) {
-    case Lens::Text:
-    case Lens::Path:
-    case Lens::Bytes:
-    case Lens::Format:
-    case Lens::VaFormat:
-    case Lens::ScanFormat: return true;
-    default: return false;
-  }
-}
-
-/// An enumeration of error numbers, with none of them for success.
-bool is_error_number(const Type& type) {
-  return type.names != nullptr &&
-         std::any_of(type.names->begin(), type.names->end(),
-                     [](const auto& name) { return name.first == "EINVAL"; });
-}
-
-Look look_of_scalar(const Type& type) {
-  switch (type.lens) {
-    case Lens::Guess: return Look::Guess;
-    case Lens::Hex: return type.kind == TypeKind::Float ? Look::HexFloat : Look::Hex;
-    case Lens::Octal: return type.kind == TypeKind::Float ? Look::Float : Look::Octal;
-    case Lens::Bool: return Look::Bool;
-    case Lens::BitVector: return Look::BitVector;
-    case Lens::Enumeration: return Look::Enumeration;
-    case Lens::Flags: return Look::Flags;
-    default: break;
-  }
-  switch (type.kind) {
-    case TypeKind::Signed: return Look::Signed;
-    case TypeKind::Character: return Look::Character;
-    case TypeKind::WideCharacter: return Look::WideCharacter;
-    case TypeKind::Float: return Look::Float;
-    default: return Look::Unsigned;
-  }
+/// Bytes of a character of a format.
+std::uint32_t format_unit(const Type& type) {
+  const Type* inner = type.target;
+  if (inner != nullptr && inner->kind == TypeKind::Array) inner = inner->target;
+  return inner != nullptr && inner->kind == TypeKind::WideCharacter ? 4 : 1;
 }
 
 } // namespace
 
-PlanCompiler::PlanCompiler(const Prototype& prototype, const PlanOptions& options)
-    : prototype_(prototype), options_(options), word_(word_of(options.convention)) {}
+PlanCompiler::PlanCompiler(const Prototype& prototype, const PlanOptions& options,
+                           std::uint32_t levels)
+    : prototype_(prototype), options_(options), levels_(levels),
+      word_(word_of(options.convention)) {}
 
 CallPlan PlanCompiler::compile() {
   plan_.guessed = prototype_.guessed;
@@ -113,7 +76,13 @@ void PlanCompiler::compile_result() {
 
 void PlanCompiler::compile_parameter(std::size_t index) {
   const Parameter& parameter = prototype_.parameters[index];
+  planned_.push_back(plan_.parameters.size());
   PlannedValue value;
+  if (parameter.depends_on > 0 && parameter.depends_on <= index) {
+    value.depends_on = static_cast<std::uint8_t>(planned_[parameter.depends_on - 1] + 1);
+    value.absent_for = parameter.absent_for;
+    plan_.has_conditions = true;
+  }
   if (parameter.type->lens == Lens::Hide || parameter.type->kind == TypeKind::Void) {
     value.shown = PlannedValue::Shown::Hidden;
     plan_.parameters.push_back(value);
@@ -137,7 +106,7 @@ void PlanCompiler::compile_parameter(std::size_t index) {
     Placement kept = places_[index];
     for (std::uint32_t& at : kept.eightbytes)
       at = at_return(at);
-    const auto filled = begin_filled(leave, *parameter.type, kept);
+    const auto filled = begin_filled(leave, parameter, kept);
     append_placed(leave, *parameter.type, kept);
     if (filled) end(leave, *filled);
   } else {
@@ -153,26 +122,36 @@ void PlanCompiler::compile_parameter(std::size_t index) {
 }
 
 /// The step that looks whether an out parameter was filled; nothing where the result can't tell.
-std::optional<std::size_t> PlanCompiler::begin_filled(Steps& steps, const Type& type,
+std::optional<std::size_t> PlanCompiler::begin_filled(Steps& steps, const Parameter& parameter,
                                                       const Placement& placement) {
   const Type& result = *prototype_.result;
-  if (!prototype_.shows_success_only || type.kind != TypeKind::Pointer ||
-      placement.eightbytes.empty())
+  if (parameter.type->kind != TypeKind::Pointer || placement.eightbytes.empty())
     return std::nullopt;
   auto failure = wire::Failure::Negative;
-  if (result.kind == TypeKind::Pointer) failure = wire::Failure::Zero;
-  else if (result.kind != TypeKind::Signed) return std::nullopt;
-  else if (layout_of(result, word_).size == 8 &&
-           options_.convention == CallingConvention::SystemV64)
-    return std::nullopt; // strtol may well return a negative number
-  else if (result.lens == Lens::Enumeration && is_error_number(result))
-    failure = wire::Failure::NotZero;
+  switch (parameter.when) {
+    case Parameter::When::Always: return std::nullopt;
+    case Parameter::When::IfPositive:
+      if (result.kind != TypeKind::Signed) return std::nullopt;
+      failure = wire::Failure::NotPositive;
+      break;
+    case Parameter::When::Default:
+      if (!prototype_.shows_success_only) return std::nullopt;
+      if (result.kind == TypeKind::Pointer) failure = wire::Failure::Zero;
+      else if (result.kind != TypeKind::Signed) return std::nullopt;
+      else if (result.lens == Lens::Enumeration) failure = wire::Failure::NotZero;
+      else if (layout_of(result, word_).size == 8 &&
+               options_.convention == CallingConvention::SystemV64)
+        return std::nullopt; // strtol may well return a negative number
+      break;
+  }
+  const bool is_signed =
+      failure == wire::Failure::Negative || failure == wire::Failure::NotPositive;
   return begin(steps,
                {.kind = CaptureKind::Filled,
                 .length = LengthKind::Word,
                 .size = word_,
                 .length_size = static_cast<std::uint8_t>(layout_of(result, word_).size),
-                .length_signed = failure == wire::Failure::Negative,
+                .length_signed = is_signed,
                 .limit = static_cast<std::uint16_t>(failure),
                 .offset = placement.eightbytes.front()},
                {Look::Pointer, word_, {}});
@@ -184,7 +163,8 @@ void PlanCompiler::append_print_arguments(std::size_t index) {
                .size = word_,
                .limit = text_limit(*prototype_.parameters[index].type),
                .offset = places_[index].eightbytes.front(),
-               .length_at = variadic_};
+               .length_at = variadic_,
+               .element_size = format_unit(*prototype_.parameters[index].type)};
   if (prototype_.parameters[index].type->lens == Lens::VaFormat) {
     if (index + 1 >= places_.size() || places_[index + 1].eightbytes.empty() || word_ != 8) return;
     op.kind = CaptureKind::PrintList;
@@ -210,7 +190,8 @@ void PlanCompiler::append_scan_arguments(std::size_t index) {
          .size = word_,
          .limit = text_limit(*prototype_.parameters[index].type),
          .offset = at_return(places_[index].eightbytes.front()),
-         .length_at = variadic_},
+         .length_at = variadic_,
+         .element_size = format_unit(*prototype_.parameters[index].type)},
         {Look::Arguments, word_, {}});
   plan_.kept_stack_words = std::max(plan_.kept_stack_words, kScanStackWords);
   plan_.parameters.push_back(value);
@@ -227,7 +208,7 @@ std::uint32_t PlanCompiler::at_return(std::uint32_t entry_place) {
 }
 
 std::uint16_t PlanCompiler::text_limit(const Type& type) const {
-  const auto limit = std::min<std::uint32_t>(options_.string_limit, wire::kMaxCaptureLimit / 4);
+  const auto limit = std::min<std::uint32_t>(options_.string_limit, wire::kMaxCaptureLimit);
   // limits.h counts the NUL in PATH_MAX.
   const std::uint32_t path = type.lens == Lens::Path ? PATH_MAX - 1 : 0;
   return static_cast<std::uint16_t>(std::max(limit, path));
@@ -241,236 +222,6 @@ std::size_t PlanCompiler::begin(Steps& steps, const CaptureOp& op, const RenderS
 
 void PlanCompiler::end(Steps& steps, std::size_t step) {
   steps.ops[step].body = static_cast<std::uint16_t>(steps.ops.size() - 1 - step);
-}
-
-bool PlanCompiler::too_big(const Steps& steps) const {
-  // Each of these is a level of the interpreter's.
-  constexpr std::size_t kDeepest = wire::kDeepestCapture - 2;
-  return steps.ops.size() >= kMostSteps || nesting_ >= kDeepest;
-}
-
-void PlanCompiler::append_elided(Steps& steps) {
-  begin(steps, {.kind = CaptureKind::Nothing}, {Look::Elided, 0, {}});
-}
-
-/// st0 holds an extended number, whatever the type of the result.
-void PlanCompiler::append_x87(Steps& steps, const Type& type) {
-  begin(steps, {.size = kX87Room, .offset = wire::kResultX87At},
-        {type.lens == Lens::Hex ? Look::HexFloat : Look::Float, type.size, {}});
-}
-
-void PlanCompiler::append_placed(Steps& steps, const Type& type, const Placement& placement) {
-  if (placement.eightbytes.empty()) return append(steps, type, 0, {}); // an empty struct
-  if (placement.contiguous) return append(steps, type, placement.eightbytes.front(), {});
-  append_spread(steps, type, placement, 0, {});
-}
-
-/// Of a value in registers of both kinds, what lies at `offset`: its eightbytes lie apart.
-void PlanCompiler::append_spread(Steps& steps, const Type& type, const Placement& placement,
-                                 std::uint32_t offset, const Owner& owner) {
-  const auto place = [&](std::uint32_t at) {
-    SONICTRACE_CHECK(at / 8 < placement.eightbytes.size(), "a part of a value is nowhere");
-    return placement.eightbytes[at / 8] + at % 8;
-  };
-  const std::uint32_t size = layout_of(type, word_).size;
-  if (size == 0) return append_elided(steps);
-  if (offset / 8 == (offset + size - 1) / 8) return append(steps, type, place(offset), owner);
-  if (type.kind == TypeKind::Struct) {
-    const std::size_t step = begin(steps, {.kind = CaptureKind::Struct}, {Look::Struct, 0, {}});
-    Owner inner{&type, field_offsets(type, word_)};
-    const auto offsets = inner.offsets;
-    for (std::uint32_t& at : inner.offsets)
-      at = place(std::min(offset + at, offset + size - 1));
-    for (std::size_t at = 0; at < type.fields.size(); ++at)
-      if (type.fields[at]->lens != Lens::Hide)
-        append_spread(steps, *type.fields[at], placement, offset + offsets[at], inner);
-    return end(steps, step);
-  }
-  if (type.kind == TypeKind::Array) { // its elements one by one
-    const std::uint32_t count = std::min(type.length.number, options_.array_limit);
-    const std::uint8_t more = count < type.length.number;
-    const std::size_t step = begin(steps, {.kind = CaptureKind::Struct}, {Look::Array, more, {}});
-    const std::uint32_t element = layout_of(*type.target, word_).size;
-    for (std::uint32_t at = 0; at < count; ++at)
-      append_spread(steps, *type.target, placement, offset + at * element, owner);
-    return end(steps, step);
-  }
-  append_elided(steps);
-}
-
-void PlanCompiler::append(Steps& steps, const Type& type, std::uint32_t offset,
-                          const Owner& owner) {
-  if (too_big(steps)) return append_elided(steps);
-  const bool text_array =
-      type.kind == TypeKind::Array && is_text(type.lens) && is_character(*type.target);
-  const bool is_compound = type.kind == TypeKind::Array || type.kind == TypeKind::Struct;
-  if (is_compound && type.lens == Lens::BitVector) { // all of it is one set
-    const std::uint32_t size = layout_of(type, word_).size;
-    if (size == 0 || size > 255) return append_elided(steps);
-    begin(steps, {.size = static_cast<std::uint8_t>(size), .offset = offset},
-          {Look::BitVector, static_cast<std::uint8_t>(size), {}});
-    return;
-  }
-  switch (type.kind) {
-    case TypeKind::Struct: return append_struct(steps, type, offset);
-    case TypeKind::Array:
-      if (text_array) return append_text(steps, type, offset, owner);
-      return append_array(steps, type, offset, owner);
-    case TypeKind::Pointer: return append_pointer(steps, type, offset, owner);
-    case TypeKind::Void: return append_elided(steps);
-    default: break;
-  }
-  const auto size = static_cast<std::uint8_t>(layout_of(type, word_).size);
-  begin(steps, {.size = size, .offset = offset},
-        {look_of_scalar(type), type.kind == TypeKind::Float ? type.size : size, type.names});
-}
-
-void PlanCompiler::append_struct(Steps& steps, const Type& type, std::uint32_t offset) {
-  // As ltrace does, a struct that is passed by value is shown even where the limit is 0.
-  const auto levels = std::count(within_.begin(), within_.end(), &type);
-  const bool is_passed = pointers_ == 0 && !steps.at_return;
-  if (levels >= static_cast<std::ptrdiff_t>(options_.array_limit) && !is_passed)
-    return append_elided(steps);
-  within_.push_back(&type);
-  const std::size_t step =
-      begin(steps, {.kind = CaptureKind::Struct, .offset = offset}, {Look::Struct, 0, {}});
-  const Owner owner{&type, field_offsets(type, word_)};
-  ++nesting_;
-  for (std::size_t at = 0; at < type.fields.size(); ++at)
-    if (type.fields[at]->lens != Lens::Hide)
-      append(steps, *type.fields[at], owner.offsets[at], owner);
-  --nesting_;
-  end(steps, step);
-  within_.pop_back();
-}
-
-void PlanCompiler::append_array(Steps& steps, const Type& type, std::uint32_t offset,
-                                const Owner& owner) {
-  const std::uint32_t element = layout_of(*type.target, word_).size;
-  if (element == 0) return append_elided(steps);
-  CaptureOp op{.kind = CaptureKind::Array,
-               .limit =
-                   static_cast<std::uint16_t>(std::min<std::uint32_t>(options_.array_limit, 4096)),
-               .offset = offset,
-               .element_size = element};
-  set_length(op, type.length, owner, steps.at_return);
-  const std::size_t step = begin(steps, op, {Look::Array, 0, {}});
-  ++nesting_;
-  append(steps, *type.target, 0, owner);
-  --nesting_;
-  end(steps, step);
-}
-
-void PlanCompiler::append_pointer(Steps& steps, const Type& type, std::uint32_t offset,
-                                  const Owner& owner) {
-  const Type& target = *type.target;
-  if (type.lens == Lens::Enumeration) { // SIG_IGN, MAP_FAILED
-    begin(steps, {.size = word_, .offset = offset}, {Look::Pointer, word_, type.names});
-    return;
-  }
-  if (type.lens == Lens::Hex || type.lens == Lens::Guess ||
-      type.lens == Lens::Octal || type.lens == Lens::Bool || type.lens == Lens::Flags) {
-    begin(steps, {.size = word_, .offset = offset}, {look_of_scalar(type), word_, type.names});
-    return;
-  }
-  const bool to_text =
-      is_text(type.lens) &&
-      (target.kind == TypeKind::Array ? is_character(*target.target) : is_character(target));
-  // How long it is turns out at the return only.
-  const bool is_unknown = target.kind == TypeKind::Array && !steps.at_return &&
-                          target.length.source == Length::Source::Result;
-  if (to_text && !is_unknown) return append_text(steps, type, offset, owner);
-  const bool followed = !is_unknown && type.lens != Lens::Address &&
-                        target.kind != TypeKind::Void && !target.is_declared_only &&
-                        target.lens != Lens::Hide;
-  if (!followed) {
-    begin(steps, {.size = word_, .offset = offset},
-          {type.null_is_zero ? Look::ZeroPointer : Look::Pointer, word_, {}});
-    return;
-  }
-  const std::size_t step =
-      begin(steps, {.kind = CaptureKind::Pointer, .size = word_, .offset = offset},
-            {Look::Pointer, word_, {}});
-  ++nesting_;
-  ++pointers_;
-  append(steps, target, 0, owner);
-  --pointers_;
-  --nesting_;
-  end(steps, step);
-}
-
-void PlanCompiler::append_text(Steps& steps, const Type& type, std::uint32_t offset,
-                               const Owner& owner) {
-  const bool is_inline = type.kind == TypeKind::Array;
-  const Type& inner = is_inline ? type : *type.target;
-  const Type& character = inner.kind == TypeKind::Array ? *inner.target : inner;
-  // A lone `char*` under a text lens has no length of its own: it ends at its NUL.
-  const Length length =
-      inner.kind == TypeKind::Array ? inner.length : Length{Length::Source::Unlimited, 0, true};
-  CaptureOp op{.kind = is_inline ? CaptureKind::InlineText : CaptureKind::Text,
-               .size = static_cast<std::uint8_t>(character.kind == TypeKind::WideCharacter ? 4 : 1),
-               .limit = text_limit(type),
-               .offset = offset,
-               .element_size = word_};
-  set_length(op, length, owner, steps.at_return);
-  const bool wide = character.kind == TypeKind::WideCharacter;
-  const Look look = wide                       ? Look::WideText
-                    : type.lens == Lens::Path  ? Look::Path
-                    : type.lens == Lens::Bytes ? Look::Bytes
-                                               : Look::Text;
-  begin(steps, op, {look, op.size, {}});
-}
-
-void PlanCompiler::set_length(CaptureOp& op, const Length& length, const Owner& owner,
-                              bool is_at_return) {
-  op.until_zero = length.until_zero || length.source == Length::Source::Unlimited;
-  switch (length.source) {
-    case Length::Source::Unlimited: op.length = LengthKind::None; return;
-    case Length::Source::Constant:
-      op.length = LengthKind::Constant;
-      op.length_at = length.number;
-      return;
-    case Length::Source::Argument: {
-      const std::size_t index = length.number - 1;
-      SONICTRACE_CHECK(index < places_.size(), "a length refers to an argument that is not there");
-      const Type& type = *prototype_.parameters[index].type;
-      if (places_[index].eightbytes.empty()) { // an empty struct
-        op.length = LengthKind::Constant;
-        return;
-      }
-      const std::uint32_t place = places_[index].eightbytes.front();
-      const Layout layout = layout_of(type, word_);
-      op.length = LengthKind::Word;
-      op.length_at = is_at_return ? at_return(place) : place;
-      op.length_size = static_cast<std::uint8_t>(std::clamp<std::uint32_t>(layout.size, 1, 8));
-      op.length_signed = type.kind == TypeKind::Signed;
-      return;
-    }
-    case Length::Source::Result: {
-      // At the entry nobody knows it yet.
-      op.length = is_at_return ? LengthKind::Word : LengthKind::Constant;
-      op.length_at = 0;
-      const Layout layout = layout_of(*prototype_.result, word_);
-      op.length_size = static_cast<std::uint8_t>(std::clamp<std::uint32_t>(layout.size, 1, 8));
-      op.length_signed = prototype_.result->kind == TypeKind::Signed;
-      return;
-    }
-    case Length::Source::Element: {
-      const std::size_t index = length.number - 1;
-      if (owner.type == nullptr || index >= owner.offsets.size()) {
-        op.length = LengthKind::Constant;
-        op.length_at = 0;
-        return;
-      }
-      const Type& type = *owner.type->fields[index];
-      op.length = LengthKind::Element;
-      op.length_at = owner.offsets[index];
-      op.length_size =
-          static_cast<std::uint8_t>(std::clamp<std::uint32_t>(layout_of(type, word_).size, 1, 8));
-      op.length_signed = type.kind == TypeKind::Signed;
-      return;
-    }
-  }
 }
 
 /// What the steps from `begin` to `end` can fill at most.
@@ -501,7 +252,13 @@ std::uint32_t PlanCompiler::count_room(const std::vector<CaptureOp>& ops, std::s
 }
 
 CallPlan compile(const Prototype& prototype, const PlanOptions& options) {
-  return PlanCompiler(prototype, options).compile();
+  // As many levels as there is room for: else the first branches would use up all of it.
+  for (std::uint32_t levels = options.array_limit;;) {
+    PlanCompiler compiler(prototype, options, levels);
+    CallPlan plan = compiler.compile();
+    if (!compiler.overflowed() || levels <= 1) return plan;
+    levels = levels > 16 ? levels / 2 : levels - 1;
+  }
 }
 
 std::shared_ptr<const CallPlan> empty_plan() {

@@ -12,8 +12,11 @@ namespace sonictrace::proto {
 /// Compiles one prototype. A step of the rendering goes with each capture step.
 class PlanCompiler {
 public:
-  PlanCompiler(const Prototype& prototype, const PlanOptions& options);
+  /// `levels`: of one struct in itself.
+  PlanCompiler(const Prototype& prototype, const PlanOptions& options, std::uint32_t levels);
   CallPlan compile();
+  /// Something was left out because there were too many steps.
+  bool overflowed() const { return overflowed_; }
 
 private:
   /// Which list of steps is being written.
@@ -30,7 +33,7 @@ private:
 
   void compile_result();
   void compile_parameter(std::size_t index);
-  std::optional<std::size_t> begin_filled(Steps& steps, const Type& type,
+  std::optional<std::size_t> begin_filled(Steps& steps, const Parameter& parameter,
                                           const Placement& placement);
   void append_print_arguments(std::size_t index);
   void append_scan_arguments(std::size_t index);
@@ -51,7 +54,8 @@ private:
 
   std::size_t begin(Steps& steps, const wire::CaptureOp& op, const RenderStep& look);
   void end(Steps& steps, std::size_t step);
-  bool too_big(const Steps& steps) const;
+  bool too_big(const Steps& steps);
+  void set_second_length(wire::CaptureOp& op, const Length& length, bool at_return);
   std::uint32_t at_return(std::uint32_t entry_place);
   std::uint32_t count_room(const std::vector<wire::CaptureOp>& ops, std::size_t begin,
                            std::size_t end) const;
@@ -59,7 +63,10 @@ private:
 
   const Prototype& prototype_;
   const PlanOptions& options_;
+  const std::uint32_t levels_;
   const std::uint8_t word_;
+  bool overflowed_ = false;
+  std::vector<std::size_t> planned_; ///< where in the plan each parameter is
   CallPlan plan_;
   std::vector<Placement> places_; ///< of the parameters
   std::uint32_t variadic_ = 0;

@@ -80,12 +80,35 @@ bool is_c_library(std::string_view module) {
                                                       "libresolv.so", "libanl.so"};
   for (const std::string_view part : kParts)
     if (is_version_of(module, part)) return true;
-  return module.substr(0, 8) == "ld-musl-" || module.substr(0, 8) == "ld-linux";
+  constexpr std::array<std::string_view, 3> kBegins = {"ld-musl-", "libc.musl-", "ld-linux"};
+  for (const std::string_view begin : kBegins)
+    if (module.substr(0, begin.size()) == begin) return true;
+  return false;
 }
 
-/// Those of its parts whose functions are known by their names wherever they are.
-bool is_known_everywhere(std::string_view module) {
-  return is_c_library(module) && !is_version_of(module, "libm.so");
+bool begins_with(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
+
+/// Libraries that are there to stand in for functions of the C library, by how their names begin.
+bool is_interposer(std::string_view module) {
+  constexpr std::array<std::string_view, 14> kBegins = {
+      "libasan.so",   "libtsan.so",     "liblsan.so",  "libubsan.so",         "libhwasan.so",
+      "libclang_rt.", "libjemalloc.so", "libtcmalloc", "libmimalloc",         "libhoard",
+      "libfakeroot",  "libeatmydata",   "libfaketime", "libc_malloc_debug.so"};
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [&](std::string_view begin) { return begins_with(module, begin); });
+}
+
+/// Names that mean the C library's function whoever defines them: those that C reserves (7.1.3,
+/// 7.31), and its allocator's, which programs replace as a whole. `error`, `index` or `send` of
+/// another library are its own.
+bool is_same_everywhere(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kAllocator = {
+      "malloc",         "calloc", "realloc", "free",  "aligned_alloc",
+      "posix_memalign", "valloc", "pvalloc", "cfree", "reallocarray"};
+  return begins_with(name, "mem") || begins_with(name, "str") || name == "malloc_usable_size" ||
+         std::find(kAllocator.begin(), kAllocator.end(), name) != kAllocator.end();
 }
 
 void append(std::vector<std::string>& to, std::vector<std::string>& lines) {
@@ -134,9 +157,10 @@ struct PrototypeLibrary::Parts {
   bool is_about(const Source& source, std::string_view module) const;
   bool is_about(const Source& source, std::string_view module,
                 std::vector<const Source*>& visited) const;
-  bool may_speak_for_others(const Source& source) const;
-  /// Of a text from a module; nothing where it says nothing about it.
-  std::optional<Distance> distance(const Source& source, std::string_view module) const;
+  bool may_speak_for(const Source& source, std::string_view name, std::string_view module) const;
+  /// Of a text from a module; nothing where it says nothing about that module's `name`.
+  std::optional<Distance> distance(const Source& source, std::string_view name,
+                                   std::string_view module) const;
   Answer best(std::string_view name, std::string_view module) const;
 };
 
@@ -230,19 +254,23 @@ bool PrototypeLibrary::Parts::is_about(const Source& source, std::string_view mo
   if (is_c_library(module) && is_c_library(source.module)) return true;
   if (std::find(visited.begin(), visited.end(), &source) != visited.end()) return false;
   visited.push_back(&source);
+  // Who imports libc.so wants its types, and does not say that its own error() is that of libc.
+  if (source.tier == Tier::BuiltIn && is_c_library(source.module)) return false;
   return std::any_of(source.imported_by.begin(), source.imported_by.end(),
                      [&](const Source* by) { return is_about(*by, module, visited); });
 }
 
-bool PrototypeLibrary::Parts::may_speak_for_others(const Source& source) const {
-  if (source.module == kSyscalls) return false;
-  if (is_c_library(source.module)) return is_known_everywhere(source.module);
+/// Does what `source` says about its own module hold for another one's `name` too?
+bool PrototypeLibrary::Parts::may_speak_for(const Source& source, std::string_view name,
+                                            std::string_view module) const {
+  if (is_c_library(source.module)) return is_same_everywhere(name) || is_interposer(module);
   return std::none_of(known_modules.begin(), known_modules.end(), [&](const std::string& known) {
     return is_version_of(source.module, known);
   });
 }
 
 std::optional<Distance> PrototypeLibrary::Parts::distance(const Source& source,
+                                                          std::string_view name,
                                                           std::string_view module) const {
   if (source.module.empty()) return module.empty() ? Distance::SameModule : Distance::AnyModule;
   if (module == kSyscalls || source.module == kSyscalls) {
@@ -250,7 +278,7 @@ std::optional<Distance> PrototypeLibrary::Parts::distance(const Source& source,
     return Distance::SameModule;
   }
   if (is_about(source, module)) return Distance::SameModule;
-  if (!may_speak_for_others(source)) return std::nullopt;
+  if (!may_speak_for(source, name, module)) return std::nullopt;
   return Distance::OtherModule;
 }
 
@@ -258,8 +286,14 @@ Answer PrototypeLibrary::Parts::best(std::string_view name, std::string_view mod
   Answer best;
   const auto found = by_name.find(name);
   if (found == by_name.end()) return best;
+  // What ltrace's files say of such a name is about the same function, and not about any other.
+  bool is_built_in = false;
+  for (const Entry* entry = found->second; entry != nullptr; entry = entry->next)
+    is_built_in |= entry->source->tier == Tier::BuiltIn &&
+                   (entry->source->module == kSyscalls) == (module == kSyscalls);
   for (Entry* entry = found->second; entry != nullptr; entry = entry->next) {
-    const auto far = distance(*entry->source, module);
+    if (is_built_in && entry->source->tier == Tier::Fallback) continue;
+    const auto far = distance(*entry->source, name, module);
     if (!far) continue;
     const Rank rank = {level_of(entry->source->tier, *far), entry->order};
     if (best.entry == nullptr || rank < best.rank) best = {entry, *far, rank};

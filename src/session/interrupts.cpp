@@ -9,17 +9,20 @@ namespace sonictrace {
 namespace {
 
 // A signal handler can be given no object; these two words are all that it touches.
-std::atomic<int> noted_signal{0};
+std::atomic<std::uint64_t> noted_signals{0}; ///< bit N-1: signal N
 std::atomic<bool> noted_tick{false};
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
-  if (signal == SIGALRM) noted_tick = true;
-  else noted_signal = signal;
+  if (signal == SIGALRM)
+    noted_tick = true;
+  else
+    noted_signals |= std::uint64_t{1} << (signal - 1);
 }
 
-constexpr int kWatched[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,    SIGUSR1, SIGUSR2, SIGXCPU,
-                            SIGALRM, SIGPIPE, SIGXFSZ, SIGCHLD};
+constexpr int kWatched[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1, SIGUSR2,
+                            SIGXCPU, SIGALRM, SIGPIPE, SIGXFSZ, SIGCHLD};
 static_assert(std::size(kWatched) == InterruptWatch::kSignals);
 constexpr suseconds_t kTick = 100'000; ///< microseconds
 
@@ -55,11 +58,16 @@ InterruptWatch::~InterruptWatch() {
 Interrupts InterruptWatch::take() {
   Interrupts seen;
   seen.tick = noted_tick.exchange(false);
-  seen.signal = noted_signal.exchange(0);
-  seen.interrupt = seen.signal == SIGINT || seen.signal == SIGQUIT;
-  // Whatever else would end us with the breakpoints in place.
-  seen.terminate = seen.signal != 0 && !seen.interrupt;
+  seen.signals = noted_signals.exchange(0);
   return seen;
+}
+
+std::vector<int> Interrupts::terminating() const {
+  std::vector<int> all;
+  // Whatever else would end us with the breakpoints in place.
+  for (const int signal : kWatched)
+    if (signal != SIGINT && signal != SIGQUIT && has(signal)) all.push_back(signal);
+  return all;
 }
 
 } // namespace sonictrace

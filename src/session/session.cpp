@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 
 #include "session/interrupts.hpp"
 #include "session/tracer.hpp"
@@ -15,21 +18,49 @@
 
 namespace sonictrace {
 
+namespace {
+
+/// What stops cost the tracee besides the time that they are held.
+struct Latencies {
+  std::uint64_t breakpoint_ns = 0;
+  std::uint64_t syscall_ns = 0;
+
+  static Latencies measure(const SessionOptions& options) {
+    Latencies measured;
+    // ltrace's times hold its own cost; so do ours when we stand in for it.
+    if (options.ltrace) return measured;
+    measured.breakpoint_ns = measure_stop_latency();
+    if (options.system_calls) measured.syscall_ns = measure_syscall_stop_latency();
+    return measured;
+  }
+};
+
+} // namespace
+
 struct Session::Parts {
-  Parts(const SessionOptions& wanted, SelectorSet selected, Sink& to, std::uint64_t latency_ns,
+  Parts(const SessionOptions& wanted, SelectorSet selected, Sink& to, const Latencies& latencies,
         proto::PrototypeLibrary prototypes)
       : options(wanted), selectors(std::move(selected)), sink(to),
         functions(std::move(prototypes),
                   {wanted.string_limit, wanted.array_limit, wanted.captures_values}),
         recorder(functions, to),
         engine(make_breakpoint_engine(
-            {recorder, latency_ns,
+            {recorder, latencies.breakpoint_ns,
              [this](const AddressSpace& space, FunctionId function, TraceeAddress target) {
                tracer.see_binding(space, function, target);
              },
-             context.images, wanted.frames})),
-        context{selectors,           ProbePlanner(selectors, wanted.ltrace), {}, recorder,
-                ModuleBook(recorder), *engine, Unwinder{}, {}, {}, 0, wanted.debug},
+             context.images, wanted.frames, latencies.syscall_ns})),
+        context{selectors,
+                ProbePlanner(selectors, wanted.ltrace),
+                {},
+                recorder,
+                ModuleBook(recorder),
+                *engine,
+                Unwinder{},
+                {},
+                {},
+                0,
+                wanted.debug},
         tracer(options, context, to) {}
 
   SessionOptions options;
@@ -64,6 +95,16 @@ std::string name_children(pid_t pid) {
   return fmt::format("process {} has children that are not traced without -f: {}", pid, names);
 }
 
+/// Why ltrace would say that it can't attach: it looks for the program first (a kernel thread has
+/// none), then asks the kernel.
+int refusal_as_ltrace(pid_t pid) {
+  if (::kill(pid, 0) < 0 && errno == ESRCH) return ESRCH;
+  char program[1];
+  if (::readlink(fmt::format("/proc/{}/exe", pid).c_str(), program, sizeof program) < 0)
+    return errno;
+  return EPERM;
+}
+
 void add_descendants(pid_t pid, std::vector<pid_t>& all) {
   for (const pid_t child : list_children(pid)) {
     if (std::find(all.begin(), all.end(), child) != all.end()) continue;
@@ -79,7 +120,8 @@ Stop wait_for_command(pid_t command, InterruptWatch& interrupts) {
     if (!next) {
       if (!next.error().is(std::errc::interrupted)) return {StopKind::Exited, 0};
       const auto seen = interrupts.take();
-      if (seen.terminate) ::kill(command, seen.signal);
+      for (const int signal : seen.terminating())
+        ::kill(command, signal);
       continue;
     }
     if (const auto* exit = std::get_if<Exit>(&*next)) {
@@ -97,29 +139,33 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
                proto::PrototypeLibrary prototypes) {
   auto selectors = SelectorSet::parse(options.selectors);
   if (!selectors) return StartFailure{std::move(selectors).error(), 1};
-  // ltrace's times hold its own cost; so do ours when we stand in for it.
-  const auto latency_ns = options.ltrace ? 0 : measure_stop_latency();
+  const auto latencies = Latencies::measure(options);
 
   const auto open_files = raise_open_files();
   pid_t command = 0;
   if (!options.command.empty()) {
-    auto launched = launch({options.command, options.user, &signals, open_files});
+    auto launched = launch({options.command, options.user, &signals, open_files, options.ltrace});
     if (auto* failed = std::get_if<LaunchFailure>(&launched))
-      return StartFailure{std::move(failed->error), failed->exit_status};
+      return StartFailure{std::move(failed->error), failed->exit_status, failed->fault,
+                          failed->reason, std::move(failed->path)};
     command = std::get<pid_t>(launched);
   }
-  std::unique_ptr<Session> session(
-      new Session(std::make_unique<Parts>(options, *std::move(selectors), sink, latency_ns,
-                                          std::move(prototypes))));
+  std::unique_ptr<Session> session(new Session(std::make_unique<Parts>(
+      options, *std::move(selectors), sink, latencies, std::move(prototypes))));
   Parts& parts = *session->parts_;
   if (command != 0) parts.tracer.add_launched(command);
   for (const pid_t pid : options.attach) {
     if (auto attached = parts.tracer.add_attached(pid); !attached) {
+      if (options.ltrace) { // it traces the others
+        session->refused_.push_back({pid, refusal_as_ltrace(pid)});
+        continue;
+      }
       // It stands at its exec and has not run an instruction.
       if (command != 0) ::kill(command, SIGKILL);
       parts.tracer.leave_now();
       return StartFailure{std::move(attached).error(), 1};
     }
+    if (options.ltrace && !options.follow_children) continue;
     if (!options.follow_children) {
       if (auto line = name_children(pid); !line.empty())
         parts.context.complaints.push_back(std::move(line));
@@ -147,6 +193,9 @@ SessionEnd Session::run() {
   if (command_end && command_end->kind == StopKind::Killed) end.killed_by = command_end->detail;
 
   auto& summary = end.summary;
+  const bool told_to_leave = summary.reason == "interrupted" || summary.reason == "terminated";
+  const bool command_was_told = end.killed_by == SIGTERM || end.killed_by == SIGHUP;
+  end.in_haste = told_to_leave || command_was_told;
   summary.calls = parts.recorder.calls();
   summary.lost = parts.recorder.lost();
   summary.modules = parts.context.book.size();

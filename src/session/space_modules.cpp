@@ -348,7 +348,8 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
       const ProbeModule& module = *modules_.find(*planned.implemented_by);
       definition.implemented_by = context_.book.id_of(module);
       definition.entry_in_main = planned.entry && module.is_main;
-      implemented_by = module.soname;
+      // The whole of a static program's C library is in the program.
+      if (!is_static()) implemented_by = module.soname;
     }
     ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by));
   }

@@ -39,9 +39,12 @@ Result<void> Tracer::add_attached(pid_t pid) {
     why = space.error().message();
   } else if (wants_modules()) {
     auto modules = SpaceModules::open(context_, *space);
-    if (modules) process->modules = *std::move(modules);
-    else if (options_.system_calls) complain_of_library_calls(pid, modules.error());
-    else why = modules.error().message();
+    if (modules)
+      process->modules = *std::move(modules);
+    else if (options_.system_calls)
+      complain_of_library_calls(pid, modules.error());
+    else
+      why = modules.error().message();
   }
   process->silent = !why.empty();
   for (const pid_t tid : *threads) {
@@ -105,7 +108,8 @@ void Tracer::dispatch(StoppedTracee::Outcome outcome) {
 
 void Tracer::handle_stop(StoppedTracee tracee, TraceeThread& thread) {
   if (leaving_ || thread.process->to_be_left) return leave(std::move(tracee), thread);
-  if (options_.system_calls && !thread.process->silent && !thread.silent) tracee.follow_system_calls();
+  if (options_.system_calls && !thread.process->silent && !thread.silent)
+    tracee.follow_system_calls();
   core_.saw_stop(tracee.tid());
   options_.debug.say(DebugLog::Stops, "thread {}: {} {}", tracee.tid(),
                      to_string(tracee.stop().kind), tracee.stop().detail);
@@ -181,9 +185,9 @@ void Tracer::resume_interrupted(StoppedTracee tracee, TraceeThread& thread) {
 }
 
 void Tracer::handle_interrupts(const Interrupts& seen) {
-  if (seen.interrupt && command_ == 0 && !leaving_) leave_all("interrupted");
-  if (seen.terminate) {
-    if (command_ != 0 && !command_end_) ::kill(command_, seen.signal);
+  if (seen.interrupt() && command_ == 0 && !leaving_) leave_all("interrupted");
+  for (const int signal : seen.terminating()) {
+    if (command_ != 0 && !command_end_) ::kill(command_, signal);
     if (command_ == 0 && !leaving_) leave_all("terminated");
   }
   if (!seen.tick) return;

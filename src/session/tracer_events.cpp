@@ -31,8 +31,7 @@ void Tracer::handle_event(StoppedTracee tracee, TraceeThread& thread) {
       (void)std::move(tracee).resume();
       return;
     case PTRACE_EVENT_EXEC: return handle_exec(std::move(tracee), thread);
-    case PTRACE_EVENT_STOP:
-      return resume_interrupted(std::move(tracee), thread);
+    case PTRACE_EVENT_STOP: return resume_interrupted(std::move(tracee), thread);
     default: (void)std::move(tracee).resume(); return;
   }
 }
@@ -80,8 +79,8 @@ void Tracer::add_thread(pid_t tid, std::optional<pid_t> parent,
   if (!silent) context_.recorder.define(ThreadStarted{process->pid, tid, realtime_ns(), false});
 }
 
-void Tracer::add_child(pid_t parent_tid, pid_t child,
-                       const std::shared_ptr<TracedProcess>& parent, bool shares_memory) {
+void Tracer::add_child(pid_t parent_tid, pid_t child, const std::shared_ptr<TracedProcess>& parent,
+                       bool shares_memory) {
   auto process = std::make_shared<TracedProcess>();
   process->pid = child;
   const bool followed = options_.follow_children && !parent->silent && !leaving_;
@@ -91,10 +90,12 @@ void Tracer::add_child(pid_t parent_tid, pid_t child,
     process->modules = parent->modules;
   } else {
     auto space = AddressSpace::open(child);
-    if (space) process->space = *space;
+    if (space)
+      process->space = *space;
     else if (!space.error().is(std::errc::no_such_file_or_directory)) // not gone already
-      context_.complaints.push_back(fmt::format("process {} has breakpoints that can't be taken out: {}",
-                                                child, space.error().message()));
+      context_.complaints.push_back(
+          fmt::format("process {} has breakpoints that can't be taken out: {}", child,
+                      space.error().message()));
     if (process->space && parent->modules && followed)
       process->modules = parent->modules->copy_for(process->space);
     process->to_be_left = !followed;
@@ -115,8 +116,10 @@ void Tracer::claim(pid_t tid) {
   if (stop == unclaimed_.end()) return;
   auto tracee = std::move(stop->second);
   unclaimed_.erase(stop);
-  if (TraceeThread* thread = tracees_.find(tid)) handle_stop(std::move(tracee), *thread);
-  else (void)std::move(tracee).resume();
+  if (TraceeThread* thread = tracees_.find(tid))
+    handle_stop(std::move(tracee), *thread);
+  else
+    (void)std::move(tracee).resume();
 }
 
 /// A child whose parent was killed before it could tell of it.
@@ -167,8 +170,7 @@ void Tracer::handle_exec(StoppedTracee tracee, TraceeThread& thread) {
     context_.recorder.define(ThreadStarted{pid, pid, now, is_first(pid)});
   } else {
     const auto registers = tracee.registers();
-    context_.recorder.define(
-        ProgramReplaced{pid, now, registers ? registers->pc().value() : 0});
+    context_.recorder.define(ProgramReplaced{pid, now, registers ? registers->pc().value() : 0});
   }
   begin_program(successor);
   (void)std::move(tracee).resume();
@@ -192,8 +194,8 @@ bool Tracer::wants_modules() const { return options_.library_calls || options_.f
 
 void Tracer::complain_of_library_calls(pid_t pid, const Error& why) {
   if (options_.system_calls && !options_.library_calls) return; // none were asked for
-  const std::string_view what = options_.system_calls ? "of its calls only system calls are traced"
-                                                      : "it is not traced";
+  const std::string_view what =
+      options_.system_calls ? "of its calls only system calls are traced" : "it is not traced";
   context_.complaints.push_back(fmt::format("process {}: {}: {}", pid, what, why.message()));
 }
 
@@ -207,6 +209,7 @@ void Tracer::handle_exit(const Exit& exit) {
   if (thread == nullptr) return;
   const auto process = thread->process;
   const bool last = process->threads == 1;
+  context_.engine.settle_system_call(exit.tid, false);
   if (!process->silent && !thread->silent && process->space)
     context_.recorder.define(ThreadEnded{exit.tid, to_realtime(exit.seen_ns), exit.stop.detail,
                                          exit.stop.kind == StopKind::Killed, last});

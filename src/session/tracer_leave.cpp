@@ -50,7 +50,8 @@ std::string Tracer::why_nothing() const {
   if (context_.probes > 0)
     return fmt::format("{} probes were in place, and none was hit", context_.probes);
   if (saw_static_program_)
-    return "a static program makes no calls into shared libraries; -x NAME traces its own functions";
+    return "a static program makes no calls into shared libraries; -x NAME traces its own "
+           "functions";
   if (!context_.selectors.uses_default())
     return "no function matches the selectors; --explain shows what there is";
   return "the program ended before it made a call, or makes none through its PLT or GOT";
@@ -75,12 +76,12 @@ void Tracer::leave(StoppedTracee tracee, TraceeThread& thread) {
   if (stop.kind == StopKind::SignalDelivery && settled == Settled::Leave) signal = stop.detail;
   // In a group-stop the signal has been delivered; detaching with it keeps the process stopped.
   if (stop.kind == StopKind::Group) signal = stop.detail;
-  if (signal == 0) {
-    // A handler that runs next has interrupted the system call by right.
+  // A handler that runs next has interrupted the system call by right.
+  const bool goes_on = signal == 0 ? !has_handler_to_run(tid) : is_ignored(tid, signal);
+  if (signal == 0 && goes_on)
     if (auto registers = tracee.registers())
-      if (restart_interrupted_call(*registers) && !has_handler_to_run(tid))
-        (void)tracee.set_registers(*registers);
-  }
+      if (restart_interrupted_call(*registers)) (void)tracee.set_registers(*registers);
+  context_.engine.settle_system_call(tid, goes_on);
   (void)std::move(tracee).detach(signal);
   forget(tid);
 }

@@ -5,6 +5,7 @@
 
 #include "sink/closing_line.hpp"
 #include "sonictrace/decode/digits.hpp"
+#include "sonictrace/decode/quote.hpp"
 
 namespace sonictrace {
 namespace {
@@ -63,7 +64,8 @@ void CountSink::Counts::write(RecordBatch batch) {
       continue;
     }
     const PendingCall* const call = thread.pop(header.call);
-    if (call != nullptr && call->inherited) continue; // counted where it was made
+    // Counted where it was made. LTRACE: in each process that returns from it.
+    if (call != nullptr && call->inherited && !options_.ltrace) continue;
     if (header.kind == RecordKind::Unwound && options_.ltrace) continue;
     if (selection_.leaves_out_short(header.detail)) continue;
     count(header.function, header.detail);
@@ -98,7 +100,9 @@ CountSink::Counts::Row& CountSink::Counts::new_row_of(FunctionId function) {
 void CountSink::Counts::take(const ThreadStarted& thread) {
   calls_.thread_started(thread.pid, thread.tid);
   if (!options_.banner.empty() && !options_.json) {
-    append_line(std::exchange(options_.banner, {}));
+    std::string clean; // it has names of processes, which they choose themselves
+    append_sanitized(clean, std::exchange(options_.banner, {}));
+    append_line(clean);
     writer_.flush(); // it says that tracing has begun
   }
   note_time(thread.time_ns);

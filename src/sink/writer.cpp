@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "sink/compressor.hpp"
@@ -15,11 +14,7 @@ namespace sonictrace {
 Result<UniqueFd> open_log(const std::string& path) {
   // O_CLOEXEC: the log must not leak into the traced program.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    const int why = errno;
-    return Error::saying("can't open " + path + " for writing: " + std::strerror(why) +
-                         "; name another file with -o");
-  }
+  if (fd < 0) return Error::from_errno("can't open " + path + " for writing");
   return UniqueFd(fd);
 }
 
@@ -63,13 +58,17 @@ void Writer::finish() {
     pending_.clear();
   }
   write_outgoing();
+  if (!is_blocked_) return;
+  give_up("its reader does not read, so the log is cut");
+  outgoing().clear();
 }
 
 void Writer::write_outgoing() {
   std::string& bytes = outgoing();
   if (bytes.empty()) return;
   if (!gave_up_ && try_outgoing()) return;
-  if (bytes.size() > kMaxPending) gave_up_ = true;
+  if (is_blocked_ && bytes.size() > kMaxBlocked) give_up("its reader does not read");
+  if (!is_blocked_ && bytes.size() > kMaxPending) gave_up_ = true;
   // From here on the log would have a gap, so nothing more is written.
   if (gave_up_) bytes.clear();
 }
@@ -78,6 +77,7 @@ bool Writer::try_outgoing() {
   std::string& bytes = outgoing();
   std::size_t done = 0;
   bool success = true;
+  is_blocked_ = false;
   while (done < bytes.size()) {
     const ssize_t n = ::write(fd_.get(), bytes.data() + done, bytes.size() - done);
     const int error = errno;
@@ -85,11 +85,14 @@ bool Writer::try_outgoing() {
       done += static_cast<std::size_t>(n);
       continue;
     }
-    if (error == EINTR) continue;
     if (error == EAGAIN) { // stderr may have been made non-blocking by anybody who shares it
       pollfd wait = {fd_.get(), POLLOUT, 0};
-      ::poll(&wait, 1, -1);
-      continue;
+      if (::poll(&wait, 1, -1) >= 0 || errno != EINTR) continue;
+    }
+    if (error == EAGAIN || error == EINTR) {
+      is_blocked_ = true;
+      success = false;
+      break;
     }
     if (error == EPIPE) gave_up_ = true; // nobody will ever read it
     note_failure(Error(static_cast<std::errc>(error), "can't write " + name_));
@@ -99,6 +102,12 @@ bool Writer::try_outgoing() {
   written_ += done;
   bytes.erase(0, done);
   return success;
+}
+
+void Writer::give_up(const char* why) {
+  is_blocked_ = false;
+  gave_up_ = true;
+  note_failure(Error::saying("can't write " + name_ + ": " + why));
 }
 
 void Writer::note_failure(Error error) {

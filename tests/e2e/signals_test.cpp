@@ -25,6 +25,16 @@ TEST_P(Signals, keep_their_mask_and_disposition_under_traced_calls) {
   expect_calls(run.log.calls, printed_calls(run.ended.out));
 }
 
+TEST_P(Signals, that_a_program_blocks_by_its_own_system_calls_stay_blocked) {
+  const auto alone = run_program({.argv = {program("raw_syscalls"), "mask"}});
+  const Traced run =
+      traced({"-S", "--split-lines", "-e", "tr_*"}, {program("raw_syscalls"), "mask"});
+
+  EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+  EXPECT_EQ(run.ended.out, alone.out);
+  EXPECT_EQ(run.log.of("tr_add").size(), 4u);
+}
+
 TEST_P(Signals, in_a_storm_interrupt_the_programs_own_code_only) {
   const Traced run = traced({"-b", "-e", "tr_*"}, {program("signal_storm"), "20000"});
 

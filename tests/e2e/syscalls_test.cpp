@@ -127,7 +127,8 @@ TEST_P(SystemCalls, are_those_that_strace_shows_one_by_one) {
   for (const auto& program : programs) {
     CallsByThread expected, logged;
     Traced run;
-    // A shell looks for children that have ended or waits for them: that may differ once, not always.
+    // A shell looks for children that have ended or waits for them: that may differ once, not
+    // always.
     for (int attempt = 0; attempt < 8; ++attempt) {
       expected = of_strace(program);
       run = traced(kOnlyCalls + std::vector<std::string>{"-f"}, program);
@@ -298,6 +299,88 @@ TEST_P(SystemCalls, are_counted_as_strace_counts_them) {
   seen.erase("exit_group");
   expected.erase("exit_group");
   EXPECT_EQ(seen, expected);
+}
+
+/// The median of the durations in these lines of a JSON log, in nanoseconds.
+double median_ns(const std::vector<std::string>& lines) {
+  static const std::regex duration(R"#("duration_ns":(\d+))#");
+  std::vector<double> times;
+  std::smatch found;
+  for (const auto& line : lines)
+    if (std::regex_search(line, found, duration)) times.push_back(std::stod(found[1]));
+  if (times.empty()) return 0;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+TEST_P(SystemCalls, take_as_long_as_they_do_untraced) {
+  for (const std::string size : {"8", "4096", "65536"}) {
+    const std::vector<std::string> program = {tracee("raw_syscalls-pie-now"), "times", size};
+    const auto untraced = [&] { return std::stod(run_program({.argv = program}).out); };
+    const double before = untraced();
+    const auto run = traced({"-S", "--output-format=json", "-e", "getrandom"}, program);
+    const double alone = std::min(before, untraced()); // the machine may be busy
+
+    for (const std::string kind : {"syscall", "call"}) {
+      std::vector<std::string> calls;
+      for (const auto& line : lines_with(run.text, "\"name\":\"getrandom\""))
+        if (line.find("\"kind\":\"" + kind + "\"") != std::string::npos &&
+            line.find("\"result\":" + size + ",") != std::string::npos)
+          calls.push_back(line);
+      // Some microseconds too long, perhaps, but not too short.
+      EXPECT_GT(median_ns(calls), 0.6 * alone) << kind << ' ' << size;
+      EXPECT_LT(median_ns(calls), 3 * alone + 100'000) << kind << ' ' << size;
+    }
+  }
+}
+
+TEST_P(SystemCalls, whose_instruction_is_a_return_site_are_where_the_program_makes_them) {
+  const auto run = traced({"-S", "--split-lines", "-w", "2", "-e", "tr_*"},
+                          {tracee("raw_syscalls-pie-now"), "site"});
+
+  EXPECT_EQ(run.ended.out, "1\n");
+  static const std::regex framed(
+      R"(getppid@SYS\(\) += \d+\n > raw_syscalls-pie-now\(site\+0x[0-9a-f]+\) )");
+  const auto begin = std::sregex_iterator(run.text.begin(), run.text.end(), framed);
+  EXPECT_EQ(std::distance(begin, std::sregex_iterator()), 3) << run.text;
+}
+
+TEST_P(SystemCalls, of_a_child_that_is_born_with_sigtrap_blocked_are_not_changed) {
+  for (const auto* how : {"spawn", "system"}) {
+    const std::vector<std::string> program =
+        *how == 's' && how[1] == 'p'
+            ? std::vector<std::string>{tracee("children-pie-now"), "spawn"}
+            : std::vector<std::string>{"/usr/bin/awk", "BEGIN { system(\"true\") }"};
+    const auto with = traced({"-f", "-S", "--split-lines", "-e", "tr_*+system"}, program);
+    const auto without = traced({"-f", "-S", "--split-lines", "-L"}, program);
+
+    EXPECT_FALSE(with.log.of("rt_sigaction").empty()) << how;
+    EXPECT_EQ(with.log.of("rt_sigaction").size(), without.log.of("rt_sigaction").size()) << how;
+  }
+}
+
+TEST_P(SystemCalls, that_have_ended_when_the_tracer_leaves_have_their_results) {
+  for (int calls = 1; calls <= 12; ++calls) {
+    const auto run =
+        traced(kOnlyCalls + std::vector<std::string>{"--max-calls=" + std::to_string(calls)},
+               {tracee("syscalls-pie"), "young"});
+
+    EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end();
+    ASSERT_EQ(run.log.calls.size(), static_cast<std::size_t>(calls));
+    const auto& last = run.log.calls.back();
+    // An execve is of another program.
+    if (last.name == "execve") continue;
+    EXPECT_FALSE(last.result.empty()) << run.text;
+  }
+}
+
+TEST_P(SystemCalls, and_a_static_programs_own_library_calls_have_their_prototypes) {
+  const auto run = traced({"-S", "-x", "vsnprintf"}, {tracee("syscalls-static"), "young"});
+
+  EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end();
+  EXPECT_FALSE(lines_with(run.text, "vsnprintf(\" = -1 ENOSYS (").empty()) << run.text;
+  EXPECT_FALSE(lines_with(run.text, "\" = -1 %s (%s)\\n\", \"ENOSYS\", ").empty()) << run.text;
 }
 
 INSTANTIATE_OVER_ENGINES(SystemCalls);

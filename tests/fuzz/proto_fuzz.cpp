@@ -70,6 +70,11 @@ void run(const std::vector<wire::CaptureOp>& ops, std::size_t room, std::size_t 
 void compile_and_run(const proto::Prototype& prototype, proto::PlanOptions options,
                      std::size_t call_at, Memory& memory) {
   using proto::CallingConvention;
+  for (std::size_t at = 0; at < prototype.parameters.size(); ++at) {
+    const proto::Parameter& parameter = prototype.parameters[at];
+    require(parameter.depends_on <= at); // 1-based: an earlier one
+    require((parameter.depends_on == 0) == parameter.absent_for.empty());
+  }
   for (const auto convention :
        {CallingConvention::SystemV64, CallingConvention::SystemV32, CallingConvention::Syscall64}) {
     options.convention = convention;

@@ -240,6 +240,8 @@ class Scanner:
         fails_at = rng.randrange(12)
         stored = 0
         failed = False
+        last = None # the argument of the last conversion that has stored something, and its address
+        uncertain = False # whether all behind that one has matched is not known
         for index in range(rng.randrange(1, 7)):
             at = PAGE + 0x100 * (index + 1)
             conversion, token, shown = self.conversion()
@@ -249,14 +251,22 @@ class Scanner:
             parts.append("%" + conversion)
             inputs.append(token)
             if suppressed:
+                uncertain = True
                 continue
             arguments.append(Argument("(void *)0x%x" % at, "0x%x" % at if failed else shown))
-            stored += not failed
+            if not failed:
+                stored += 1
+                uncertain = False
+                last = (conversion, len(arguments) - 1, at)
         if rng.random() < 0.3:
             at = PAGE + 0x900
             parts.append("%n")
             count = sum(len(token) for token in inputs) + len(inputs) - 1
-            arguments.append(Argument("(void *)0x%x" % at, "0x%x" % at if failed else str(count)))
+            unknown = failed or uncertain
+            arguments.append(Argument("(void *)0x%x" % at, "0x%x" % at if unknown else str(count)))
+        if last is not None and last[0] == "3c": # how many characters there were nobody says
+            _, number, at = last
+            arguments[number] = Argument("(void *)0x%x" % at, "0x%x" % at)
         text = " ".join(inputs)
         if failed and stored == 0 and not text:
             return self.call()

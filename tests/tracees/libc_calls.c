@@ -41,6 +41,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -229,7 +230,7 @@ static void characters(void) {
   X(mbtowc(wide, "m", 1), "mbtowc(%s, \"m\", 1) = %d", A(wide));
   X(mbrlen("a", 1, NULL), "mbrlen(\"a\", 1, nil) = %lu");
   X(mbrtowc(wide, "a", 1, NULL), "mbrtowc(%s, \"a\", 1, nil) = %lu", A(wide));
-  X(swprintf(wide, 16, L"%d", 5), "swprintf(L\"5\", 16, L\"%%d\") = %d");
+  X(swprintf(wide, 16, L"%d", 5), "swprintf(L\"5\", 16, L\"%%d\", 5) = %d");
 }
 
 static void numbers(void) {
@@ -377,6 +378,7 @@ static void formats(void) {
   X(fputc('c', file), "fputc('c', %s) = %d", A(file));
   X(putc('d', file), "putc('d', %s) = %d", A(file));
   X(fwrite("abc", 1, 3, file), "fwrite(\"abc\", 1, 3, %s) = %lu", A(file));
+  X(fwrite("wxyz", 2, 2, file), "fwrite(\"wxyz\", 2, 2, %s) = %lu", A(file));
   X(fflush(file), "fflush(%s) = %d", A(file));
   X(fgetc(file), "fgetc(%s) = %d", A(file));
   X(getc(file), "getc(%s) = %d", A(file));
@@ -406,6 +408,7 @@ static void formats(void) {
   XV(free(line), "free(%s) = <void>", A(line));
   XV(rewind(file), "rewind(%s) = <void>", A(file));
   X(fread(text, 1, 5, file), "fread(\"first\", 1, 5, %s) = %lu", A(file));
+  X(fread(text, 2, 2, file), "fread(\"\\nsec\", 2, 2, %s) = %lu", A(file));
   X(fclose(file), "fclose(%s) = %d", A(file));
   file = popen("exit 3", "r");
   expect_line("popen(\"exit 3\", \"r\") = %s", A(file));
@@ -519,6 +522,7 @@ static void files(void) {
   X(posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM), "posix_fadvise(%d, 0, 0, POSIX_FADV_RANDOM) = %d",
     fd);
   X(fcntl(fd, F_SETFD, 1), "fcntl(%d, F_SETFD, 1) = %d", fd);
+  X(fcntl(fd, F_GETFD), "fcntl(%d, F_GETFD) = %d", fd);
   X(isatty(fd), "isatty(%d) = %d", fd);
   X(dup2(fd, 77), "dup2(%d, 77) = %d", fd);
   X(dup3(fd, 78, O_CLOEXEC), "dup3(%d, 78, O_CLOEXEC) = %d", fd);
@@ -597,10 +601,10 @@ static void descriptors(void) {
   X(select(0, &set, NULL, NULL, &none), "select(0, <3>, nil, nil, { 0, 0 }) = %d");
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   expect_line("epoll_create1(EPOLL_CLOEXEC) = %d", epoll);
-  struct epoll_event event = {.events = EPOLLOUT, .data = {.fd = 5}}, events[2];
+  struct epoll_event event = {.events = EPOLLOUT, .data = {.u64 = 5}}, events[2];
   X(epoll_ctl(epoll, EPOLL_CTL_ADD, ends[1], &event),
-    "epoll_ctl(%d, EPOLL_CTL_ADD, %d, { EPOLLOUT, 5 }) = %d", epoll, ends[1]);
-  X(epoll_wait(epoll, events, 2, 0), "epoll_wait(%d, [ { EPOLLOUT, 5 } ], 2, 0) = %d", epoll);
+    "epoll_ctl(%d, EPOLL_CTL_ADD, %d, { EPOLLOUT, 5, 0 }) = %d", epoll, ends[1]);
+  X(epoll_wait(epoll, events, 2, 0), "epoll_wait(%d, [ { EPOLLOUT, 5, 0 } ], 2, 0) = %d", epoll);
   X(close(epoll), "close(%d) = %d", epoll);
   X(close(ends[0]), "close(%d) = %d", ends[0]);
   X(close(ends[1]), "close(%d) = %d", ends[1]);
@@ -630,8 +634,20 @@ static void descriptors(void) {
   X(shutdown(pair[0], SHUT_WR), "shutdown(%d, SHUT_WR) = %d", pair[0]);
   X(close(pair[0]), "close(%d) = %d", pair[0]);
   X(close(pair[1]), "close(%d) = %d", pair[1]);
+  X(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), "socketpair(AF_UNIX, SOCK_DGRAM, 0, [ %d, %d ]) = %d",
+    pair[0], pair[1]);
+  X(send(pair[0], "ping", 4, 0), "send(%d, \"ping\", 4, 0) = %ld", pair[0]);
+  X(recv(pair[1], buffer, 2, MSG_TRUNC), "recv(%d, \"pi\", 2, MSG_TRUNC) = %ld", pair[1]);
+  X(close(pair[0]), "close(%d) = %d", pair[0]);
+  X(close(pair[1]), "close(%d) = %d", pair[1]);
   const int internet = socket(AF_INET, SOCK_DGRAM, 0);
   expect_line("socket(AF_INET, SOCK_DGRAM, 0) = %d", internet);
+  struct sockaddr_in discard = {.sin_family = AF_INET};
+  discard.sin_port = 0x0900;
+  discard.sin_addr.s_addr = 0x0100007f;
+  X(connect(internet, (const struct sockaddr*)&discard, sizeof discard),
+    "connect(%d, \"\\002\\000\\000\\t\\177\\000\\000\\001%s\", 16) = %d", internet,
+    "\\000\\000\\000\\000\\000\\000\\000\\000");
   X(close(internet), "close(%d) = %d", internet);
   X(htons(0x1234), "htons(4660) = %u");
   X(ntohs(0x1234), "ntohs(4660) = %u");
@@ -687,6 +703,10 @@ static void processes(void) {
   const pid_t itself = getpid();
   expect_line("getpid() = %d", itself);
   I(getppid());
+  X(prctl(PR_GET_DUMPABLE), "prctl(PR_GET_DUMPABLE) = %d");
+  X(prctl(PR_SET_KEEPCAPS, 0), "prctl(PR_SET_KEEPCAPS, 0) = %d");
+  int status = 0;
+  X(waitpid(-1, &status, WNOHANG), "waitpid(-1, %s, WNOHANG) = %d", A(&status));
   U(getuid());
   U(geteuid());
   U(getgid());

@@ -116,7 +116,7 @@ static void files(void) {
   CALL((SYS_read, pipe_ends[0], buffer, 8, NONE), "read(%d, %p, 8)", pipe_ends[0], (void *)buffer);
   CALL((SYS_write, pipe_ends[1], "x", 1, NONE), "write(%d, \"x\", 1)", pipe_ends[1]);
   polled.fd = pipe_ends[0];
-  CALL((SYS_poll, &polled, 1, 0, NONE), "poll([ { %d, POLLIN, 0 } ], 1, 0)", pipe_ends[0]);
+  CALL((SYS_poll, &polled, 1, 0, NONE), "poll([ { %d, POLLIN, POLLIN } ], 1, 0)", pipe_ends[0]);
   CALL((SYS_epoll_create1, O_CLOEXEC, NONE), "epoll_create1(O_CLOEXEC)");
   const long epoll = last;
   struct epoll_event event = {EPOLLIN | EPOLLET, {.u64 = 7}};
@@ -173,7 +173,7 @@ static void processes(void) {
   CALL((SYS_prlimit64, 0, RLIMIT_CORE, 0, &limit, NONE),
        "prlimit64(0, RLIMIT_CORE, nil, { %lu, RLIM_INFINITY })", limit.rlim_cur);
   CALL((SYS_getpriority, PRIO_PROCESS, 0, NONE), "getpriority(PRIO_PROCESS, 0)");
-  CALL((SYS_prctl, PR_SET_NAME, "syscalls", 0, 0, 0, NONE), "prctl(PR_SET_NAME, %#lx, 0, 0, 0)", ARG("syscalls"));
+  CALL((SYS_prctl, PR_SET_NAME, "syscalls", 0, 0, 0, NONE), "prctl(PR_SET_NAME, %#lx)", ARG("syscalls"));
   CALL((SYS_futex, &word, FUTEX_WAIT_PRIVATE, 4, 0, 0, 0, 0), "futex(%p, FUTEX_WAIT_PRIVATE, 4, nil, nil, 0)", (void *)&word);
   CALL((SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0, 0), "futex(%p, FUTEX_WAKE, 1, nil, nil, 0)", (void *)&word);
   CALL((SYS_rt_sigprocmask, SIG_BLOCK, &set, &old, 8, NONE), "rt_sigprocmask(SIG_BLOCK, SIGINT|SIGUSR1, EMPTY, 8)");

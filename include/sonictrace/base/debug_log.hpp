@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "sonictrace/base/say.hpp"
 
 namespace sonictrace {
 
@@ -51,8 +52,9 @@ public:
   template <class... Arguments>
   void say(Topic topic, fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
     if (!wants(topic)) return;
-    fmt::print(stderr, "sonictrace: debug: {}\n",
-               fmt::format(format, std::forward<Arguments>(arguments)...));
+    sonictrace::say(STDERR_FILENO,
+                    "sonictrace: debug: " +
+                        fmt::format(format, std::forward<Arguments>(arguments)...) + "\n");
   }
 
   bool operator==(const DebugLog&) const = default;

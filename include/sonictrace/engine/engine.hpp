@@ -97,8 +97,8 @@ public:
   /// Records system calls too, of threads that are not silent. Their tracees are to be offered with
   /// `follow_system_calls` set.
   virtual void record_system_calls(bool ltrace_names) = 0;
-  /// Of a stop that was given back, in or behind a system call which was interrupted: it has ended,
-  /// or the tracer has it `begin_anew`, unseen by the program.
+  /// Of a stop that was given back, or that the thread is let go from, in or behind a system call
+  /// which was interrupted: it has ended, or the tracer has it `begin_anew`, unseen by the program.
   virtual void settle_system_call(pid_t tid, bool begin_anew) = 0;
 
   /// Takes a stop, or gives it back.

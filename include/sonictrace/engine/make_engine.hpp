@@ -24,6 +24,8 @@ struct EngineParts {
   BindingObserver on_binding;
   ImageCache& images;      ///< for the backtraces; not looked at before the first call
   std::size_t frames = 0;  ///< of each call's backtrace, at most; 0: none are made
+  /// The same as `stop_latency_ns` of a syscall-stop, which is cheaper.
+  std::uint64_t syscall_stop_latency_ns = 0;
 };
 
 /// Breakpoints through ptrace.

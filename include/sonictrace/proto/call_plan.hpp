@@ -55,6 +55,10 @@ struct PlannedValue {
   bool out = false; ///< shown by its steps at the return; by those at the entry if it never returns
   std::uint16_t entry_begin = 0, entry_steps = 0;
   std::uint16_t return_begin = 0, return_steps = 0;
+  /// Of a parameter: it is not there where the one at index `depends_on` - 1 of the plan's parameters
+  /// has one of these values. 0: always there.
+  std::uint8_t depends_on = 0;
+  std::vector<std::int64_t> absent_for = {};
 };
 
 /// Which bytes to copy of one call, for wire::run_capture, and how to show them.
@@ -66,6 +70,7 @@ struct CallPlan {
   std::vector<PlannedValue> parameters;
   PlannedValue result;
   bool guessed = false; ///< from no prototype
+  bool has_conditions = false; ///< some parameter depends on another one
 
   // What the engine must have at hand.
   bool vectors_at_entry = false; ///< xmm0-7 hold arguments (of a printf only if al says so)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,9 +9,21 @@
 namespace sonictrace::proto {
 
 struct Parameter {
+  /// When it is shown what an out parameter points to; else the pointer is.
+  enum class When : std::uint8_t {
+    Default,    ///< `+`: see Prototype::shows_success_only
+    Always,     ///< `+!`
+    IfPositive, ///< `+?`: where the result is greater than zero
+  };
+
   const Type* type = nullptr; ///< never null
   /// `+`: what it points to is filled by the function, and shown as it is at the return.
   bool out = false;
+  When when = When::Default;
+  /// `unless[argN](A, B) LENS`: not there where parameter N (1-based, an integer before this one; 0:
+  /// always there) has one of these values.
+  std::uint8_t depends_on = 0;
+  std::vector<std::int64_t> absent_for = {};
 };
 
 /// What is known of a function. Its types live in the arena of the library that it came from.

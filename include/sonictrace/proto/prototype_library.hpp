@@ -44,7 +44,7 @@ public:
   std::vector<std::string> add(std::string_view text, std::string_view file,
                                std::string_view module = {}, Dialect dialect = Dialect::Current);
   /// Adds the ones that are built in. What was added before goes before them, what is added
-  /// afterwards counts only for functions that they don't know. They are read as they are asked
+  /// afterwards counts only for names that they don't know. They are read as they are asked
   /// for.
   void add_built_in();
 
@@ -52,8 +52,9 @@ public:
   /// soname of what implements it, empty if that is not known. Valid as long as the library.
   ///
   /// What is about that module counts first, then what is about any module, then what is about
-  /// another one: but of the well-known libraries only what is about the C library, as its
-  /// functions are often interposed. Names of others (log, exp, compress) are ordinary words.
+  /// another one: but of the well-known libraries only what is about the C library, and that only
+  /// for names that are the same everywhere (malloc, strlen), and in libraries that are known to
+  /// stand in for it (libasan). All others (error, send, log) may be anything.
   const Prototype* find(std::string_view name, std::string_view module) const;
   /// Of a system call, by its name without SYS_.
   const Prototype* find_syscall(std::string_view name) const;

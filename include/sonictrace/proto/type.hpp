@@ -51,9 +51,15 @@ struct Length {
     Result,   ///< what the function returns: known at the return
     Element,  ///< element `number`, 1-based, of the innermost struct around the array
   };
+  /// With a second length: `min(arg2, retval)`, `arg2*arg3`.
+  enum class Combine : std::uint8_t { Alone, Least, Product };
+
   Source source = Source::Unlimited;
   std::uint32_t number = 0;
   bool until_zero = false; ///< ends at a zero element, if that comes first
+  Combine combine = Combine::Alone;
+  Source second_source = Source::Constant; ///< Constant, Argument or Result
+  std::uint32_t second_number = 0;
 
   bool operator==(const Length&) const = default;
 };

@@ -41,7 +41,8 @@ struct FunctionRebound {
   ModuleId implemented_by = kNoModule;
 };
 
-/// A place in code that a backtrace goes through, before the first that does.
+/// A place in code that a backtrace goes through, before the first that does. An id that is known
+/// already means this place from now on.
 struct FrameDefinition {
   std::uint32_t id = 0;
   std::uint64_t address = 0;

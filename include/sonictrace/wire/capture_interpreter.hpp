@@ -7,36 +7,50 @@
 
 namespace sonictrace::wire {
 
-/// Bytes of a format string, read a piece at a time.
+/// Characters of a format string, read a piece at a time.
 template <class Memory>
 class FormatSource {
 public:
-  FormatSource(Memory& memory, std::uint64_t at) : memory_(memory), at_(at) {}
+  /// `unit`: bytes of a character, 1 or 4.
+  FormatSource(Memory& memory, std::uint64_t at, std::size_t unit)
+      : memory_(memory), at_(at), unit_(unit == 4 ? 4 : 1) {}
 
+  /// 0x80 for whatever is no ASCII.
   int peek() {
     if (position_ == size_) fill();
-    return position_ < size_ ? static_cast<int>(piece_[position_]) : -1;
+    if (position_ >= size_) return -1;
+    if (unit_ == 1) return static_cast<int>(piece_[position_]);
+    std::uint32_t character;
+    __builtin_memcpy(&character, piece_ + position_, sizeof character);
+    return character < 0x80 ? static_cast<int>(character) : 0x80;
   }
   int next() {
     const int c = peek();
-    if (c > 0) ++position_;
+    if (c > 0) position_ += unit_;
     return c;
   }
+  /// It goes on, behind what was looked at.
+  bool is_cut() const { return is_cut_; }
 
 private:
   static constexpr std::size_t kPiece = 64;
-  static constexpr std::size_t kLongest = 16384; ///< of a format: no trap for us
+  static constexpr std::size_t kLongest = 16384; ///< bytes of a format: no trap for us
 
   void fill() {
-    if (read_ >= kLongest) return;
-    size_ = memory_.read(at_ + read_, piece_, kPiece);
+    if (read_ >= kLongest) {
+      is_cut_ = true;
+      return;
+    }
+    size_ = memory_.read(at_ + read_, piece_, kPiece) / unit_ * unit_;
     read_ += size_;
     position_ = 0;
   }
 
   Memory& memory_;
   std::uint64_t at_;
+  std::size_t unit_;
   std::size_t read_ = 0, position_ = 0, size_ = 0;
+  bool is_cut_ = false;
   std::byte piece_[kPiece];
 };
 
@@ -120,7 +134,7 @@ private:
     length = kUnlimited;
     switch (op.length) {
       case LengthKind::None: return true;
-      case LengthKind::Constant: length = op.length_at; return true;
+      case LengthKind::Constant: length = op.length_at; break;
       case LengthKind::Word:
         if (!read_number({true, op.length_at}, op.length_size, length)) return false;
         break;
@@ -128,8 +142,27 @@ private:
         if (!read_number(owner + op.length_at, op.length_size, length)) return false;
         break;
     }
-    const std::uint64_t sign = std::uint64_t{1} << (op.length_size * 8 - 1);
-    return !(op.length_signed && (length & sign) != 0);
+    if (op.length != LengthKind::Constant && op.length_signed && is_negative(length, op.length_size))
+      return false;
+    return op.combine == Combine::Alone || combine(op, length);
+  }
+
+  static bool is_negative(std::uint64_t number, std::size_t size) {
+    return (number & std::uint64_t{1} << (size * 8 - 1)) != 0;
+  }
+
+  bool combine(const CaptureOp& op, std::uint64_t& length) {
+    std::uint64_t second = op.second_at;
+    if (op.second_size != 0) {
+      if (!read_number({true, op.second_at}, op.second_size, second)) return false;
+      if (op.second_signed && is_negative(second, op.second_size)) return false;
+    }
+    if (op.combine == Combine::Least) {
+      if (second < length) length = second;
+    } else if (__builtin_mul_overflow(length, second, &length)) {
+      length = kUnlimited;
+    }
+    return true;
   }
 
   bool has_succeeded(const CaptureOp& op, Place owner) {
@@ -139,6 +172,7 @@ private:
       case Failure::Negative: return known;
       case Failure::Zero: return known && result != 0;
       case Failure::NotZero: return known && result == 0;
+      case Failure::NotPositive: return known && result != 0;
     }
     return known;
   }
@@ -201,6 +235,8 @@ private:
   void text(Place from, std::size_t unit, std::size_t limit, std::uint64_t length, bool to_zero,
             unsigned tag) {
     const std::uint64_t address = address_of(from);
+    const std::size_t most = (0xffff - sizeof address) / unit - 1;
+    if (limit > most) limit = most;
     // Where the room ends before the limit, the text does.
     const std::size_t left = room_ - used_;
     const std::size_t lead = sizeof(FieldHeader) + sizeof address + unit;
@@ -252,6 +288,16 @@ private:
     if (to_struct) --enclosing_count_;
   }
 
+  bool element_is_zero(Place place, std::size_t size, bool& readable) {
+    std::byte piece[16];
+    for (std::size_t at = 0; at < size; at += sizeof piece) {
+      const std::size_t part = size - at < sizeof piece ? size - at : sizeof piece;
+      readable = read(place + at, piece, part) == part;
+      if (!readable || !is_zero(piece, part)) return false;
+    }
+    return true;
+  }
+
   void array(const CaptureOp& op, const CaptureOp* body, Place place, Place owner,
              unsigned nesting) {
     std::uint64_t length = 0;
@@ -262,14 +308,13 @@ private:
     if (op.until_zero) {
       std::uint64_t at = 0;
       for (; at < length; ++at) {
-        std::byte element[16];
-        const std::size_t size =
-            op.element_size < sizeof element ? op.element_size : sizeof element;
-        if (read(place + at * op.element_size, element, size) != size) {
+        bool readable = true;
+        const bool ends = element_is_zero(place + at * op.element_size, op.element_size, readable);
+        if (!readable) {
           state = FieldState::Broken;
           break;
         }
-        if (is_zero(element, size)) {
+        if (ends) {
           state = FieldState::Whole;
           break;
         }
@@ -341,7 +386,9 @@ private:
             word};
   }
 
-  void end_arguments(std::uint64_t count) { put_word(count, FieldState::Whole, 0); }
+  void end_arguments(std::uint64_t count, bool complete = true) {
+    put_word(count, complete ? FieldState::Whole : FieldState::Cut, 0);
+  }
 
   void print_arguments(const CaptureOp& op, Place place) {
     print(op, place, arguments_of_call(op, 0));
@@ -376,7 +423,7 @@ private:
   void print(const CaptureOp& op, Place place, ArgumentSource source) {
     std::uint64_t format = 0;
     if (!read_number(place, source.word, format) || format == 0) return end_arguments(0);
-    FormatSource<Memory> bytes(memory_, format);
+    FormatSource<Memory> bytes(memory_, format, op.element_size);
     const FormatArguments arguments =
         FormatParser<FormatSource<Memory>>(bytes, static_cast<std::uint8_t>(source.word))
             .parse_print();
@@ -403,7 +450,7 @@ private:
           precision < 0 ? kUnlimited : static_cast<std::uint64_t>(precision);
       text_behind(places[at], source.word, wide ? 4 : 1, op.limit, length, true, tag);
     }
-    if (!full_) end_arguments(arguments.count);
+    if (!full_) end_arguments(arguments.count, arguments.complete && !bytes.is_cut());
   }
 
   void text_behind(Place place, std::size_t word, std::size_t unit, std::size_t limit,
@@ -420,26 +467,32 @@ private:
     std::uint64_t format = 0, result = 0;
     (void)read_number({true, 0}, 4, result);
     if (!read_number(place, source.word, format) || format == 0) return end_arguments(0);
-    FormatSource<Memory> bytes(memory_, format);
+    FormatSource<Memory> bytes(memory_, format, op.element_size);
     const FormatArguments arguments =
         FormatParser<FormatSource<Memory>>(bytes, static_cast<std::uint8_t>(source.word))
             .parse_scan();
     const auto stored = static_cast<std::int32_t>(result);
-    std::int32_t seen = 0;
     for (std::size_t at = 0; at < arguments.count && !full_; ++at) {
       const FormatArgument& argument = arguments.list[at];
       FormatArgument pointer;
       pointer.size = static_cast<std::uint8_t>(source.word);
       const Place where = source.take(pointer);
-      const bool is_count = argument.tag == ArgumentTag::Count;
-      const bool is_stored = is_count ? seen < stored || seen == stored : seen < stored;
-      if (!is_count) ++seen;
-      if (is_stored && stored >= 0)
+      if (is_stored(argument, stored))
         scanned(op, argument, where, source.word);
       else
         value(where, source.word, static_cast<unsigned>(ArgumentTag::Pointer));
     }
-    if (!full_) end_arguments(arguments.count);
+    if (!full_) end_arguments(arguments.count, arguments.complete && !bytes.is_cut());
+  }
+
+  /// `stored`: what scanf returned.
+  static bool is_stored(const FormatArgument& argument, std::int32_t stored) {
+    if (argument.tag == ArgumentTag::Count)
+      return stored > argument.ordinal || (stored == argument.ordinal && argument.is_certain);
+    // Of the last %5c nobody says how many characters there were.
+    const bool unknown_size = argument.tag == ArgumentTag::Buffer && argument.precision > 1;
+    return argument.ordinal > 0 &&
+           (unknown_size ? argument.ordinal < stored : argument.ordinal <= stored);
   }
 
   void scanned(const CaptureOp& op, const FormatArgument& argument, Place where, std::size_t word) {

@@ -37,6 +37,10 @@ struct FormatArgument {
   /// Which argument (0-based) holds the precision (`.*`); kNoArgument: none does.
   std::uint8_t precision_argument = kNoArgument;
   bool allocates = false; ///< scanf's %ms: the argument is a `char**`
+  /// Of scanf: how many conversions have stored something when this one has; of %n those before it.
+  std::uint8_t ordinal = 0;
+  /// Of scanf's %n: nothing that may fail stands between it and the conversion before it.
+  bool is_certain = false;
   /// Of a text printed: most bytes that are looked at. Of a scanf %c: its width.
   std::int32_t precision = kNoPrecision;
 };
@@ -44,6 +48,7 @@ struct FormatArgument {
 struct FormatArguments {
   FormatArgument list[kMostFormatArguments] = {};
   std::size_t count = 0;
+  bool complete = true; ///< false: there may be more, behind what was not understood
 };
 
 /// Reads a format from a `Source`, which offers `int next()` (a byte, or a negative number at the
@@ -59,14 +64,20 @@ public:
   /// further arguments can't be told.
   FormatArguments parse_print() {
     while (next_conversion())
-      if (!print_conversion()) break;
+      if (!print_conversion()) {
+        arguments_.complete = false;
+        break;
+      }
     return arguments_;
   }
 
   /// scanf(3). Arguments of suppressed conversions do not exist.
   FormatArguments parse_scan() {
     while (next_conversion())
-      if (!scan_conversion()) break;
+      if (!scan_conversion()) {
+        arguments_.complete = false;
+        break;
+      }
     return arguments_;
   }
 
@@ -75,8 +86,10 @@ private:
 
   bool next_conversion() {
     int c;
-    while ((c = source_.next()) > 0)
+    while ((c = source_.next()) > 0) {
       if (c == '%') return true;
+      if (c != ' ' && (c < '\t' || c > '\r')) may_have_failed_ = true; // scanf: a literal
+    }
     return false;
   }
 
@@ -93,6 +106,13 @@ private:
     return c == '-' || c == '+' || c == ' ' || c == '#' || c == '0' || c == '\'' || c == 'I';
   }
 
+  static FormatArgument of(ArgumentTag tag, std::uint8_t size) {
+    FormatArgument argument;
+    argument.tag = tag;
+    argument.size = size;
+    return argument;
+  }
+
   static bool is_whole(const FormatArgument& argument) {
     return argument.precision == kNoPrecision && argument.precision_argument == kNoArgument;
   }
@@ -100,11 +120,13 @@ private:
   /// The next argument in order, or the one at `position` (1-based) where that is not 0.
   std::uint8_t place(std::int32_t position, const FormatArgument& argument) {
     const std::size_t at = position > 0 ? static_cast<std::size_t>(position) - 1 : ordinal_++;
-    if (at >= kMostFormatArguments) return kNoArgument;
+    if (at >= kMostFormatArguments) {
+      arguments_.complete = false;
+      return kNoArgument;
+    }
     // A gap between positions is some word (%1$d %3$d: printf(3) forbids it, programs do it).
     while (arguments_.count <= at)
-      arguments_.list[arguments_.count++] = {ArgumentTag::Hex, word_, kNoArgument, false,
-                                             kNoPrecision};
+      arguments_.list[arguments_.count++] = of(ArgumentTag::Hex, word_);
     FormatArgument& known = arguments_.list[at];
     // A text that is printed twice (%1$.3s %1$s): as much of it as either prints.
     const bool is_text = argument.tag == ArgumentTag::Text || argument.tag == ArgumentTag::WideText;
@@ -122,7 +144,7 @@ private:
   std::uint8_t star() {
     std::int32_t position = number();
     if (position > 0 && source_.peek() == '$') source_.next();
-    return place(position, {ArgumentTag::Signed, 4, kNoArgument, false, kNoPrecision});
+    return place(position, of(ArgumentTag::Signed, 4));
   }
 
   /// hh h l ll q L j z Z t: bytes of an integer; `long_double` for L.
@@ -304,10 +326,21 @@ private:
         argument.precision = width == 0 ? 1 : width;
         break;
       case 'C': argument.tag = ArgumentTag::WideCharacter; break;
-      case '%': return true;
+      case '%': may_have_failed_ = true; return true;
       default: return false;
     }
-    if (!suppressed) place(position, argument);
+    if (suppressed) {
+      may_have_failed_ = true;
+      return true;
+    }
+    if (argument.tag == ArgumentTag::Count) {
+      argument.is_certain = !may_have_failed_;
+    } else {
+      ++stored_;
+      may_have_failed_ = false;
+    }
+    argument.ordinal = stored_;
+    place(position, argument);
     return true;
   }
 
@@ -321,6 +354,8 @@ private:
   Source& source_;
   std::uint8_t word_;
   std::size_t ordinal_ = 0;
+  std::uint8_t stored_ = 0; ///< scanf: conversions so far that store something
+  bool may_have_failed_ = false; ///< scanf: something that may not match came behind the last of them
   FormatArguments arguments_;
 };
 

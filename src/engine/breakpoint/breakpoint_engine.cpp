@@ -89,7 +89,7 @@ void BreakpointEngine::set_step_area(const std::shared_ptr<AddressSpace>& space,
 }
 
 void BreakpointEngine::module_gone(const AddressSpace& space, AddressRange range) {
-  calls_.forget_code(space);
+  calls_.forget_code(space, range);
   const auto patched = spaces_.find(&space);
   if (patched != spaces_.end()) patched->second->forget_range(range);
 }
@@ -103,6 +103,7 @@ void BreakpointEngine::thread_started(pid_t tid, std::optional<pid_t> parent,
   if (const TracedThread* from = parent ? find_thread(*parent) : nullptr) {
     thread.trap = from->trap;
     thread.trap_mask = from->trap_mask;
+    TrapGuard::begin_child(tid, thread.trap_mask);
   } else {
     // Of the same process, if another thread of it is known already.
     for (const auto& [other_tid, other] : threads_)
@@ -117,6 +118,7 @@ void BreakpointEngine::thread_started(pid_t tid, std::optional<pid_t> parent,
 void BreakpointEngine::thread_gone(pid_t tid) {
   const auto thread = threads_.find(tid);
   if (thread == threads_.end()) return;
+  if (system_calls_) system_calls_->settle_last(thread->second);
   const auto space = std::move(thread->second.space);
   threads_.erase(thread);
   forget_if_unused(space);
@@ -136,9 +138,13 @@ void BreakpointEngine::child_born(pid_t parent, pid_t child,
   thread.tid = child;
   thread.silent = silent;
   thread.trap = std::make_shared<TrapDisposition>(*from->trap); // copied by fork(2)
+  TrapGuard::begin_child(child, thread.trap_mask);
   if (&from->space->space() != space.get()) {
     auto& patched = spaces_[space.get()];
-    if (!patched) patched = from->space->copy_for(space);
+    if (!patched) {
+      patched = from->space->copy_for(space);
+      calls_.copy_code(from->space->shared_space(), space);
+    }
     thread.space = patched;
   }
   OpenCalls calls;
@@ -203,8 +209,8 @@ Handled BreakpointEngine::handle(StoppedTracee tracee) {
   // Behind the first byte of a longer instruction nothing but our int3 can leave a thread. Else it
   // may be the program's own signal: the kernel's for an int3 says SI_KERNEL, kill's and raise's do
   // not. A SIGTRAP that the thread blocks comes from an int3 only.
-  const bool certain =
-      breakpoint != nullptr && (breakpoint->instruction.size() > 1 || thread->trap_mask.blocked);
+  const bool certain = breakpoint != nullptr &&
+                       (breakpoint->instruction.size() > 1 || thread->trap_mask.is_blocked());
   if (!certain) {
     const auto info = tracee.signal_info();
     if (!info || info->si_code != SI_KERNEL) return pass_on(std::move(tracee), *thread);
@@ -253,7 +259,7 @@ Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
   Hit hit{std::move(tracee), {}, thread, breakpoint, registers, seen_ns, {}, 0, {}, {}, false};
   hit.stack = stack_of(thread, registers);
   if (system_calls_) system_calls_->settle(thread);
-  if (thread.trap->action || thread.trap->must_be_read || thread.trap_mask.blocked) {
+  if (thread.trap->action || thread.trap->must_be_read || thread.trap_mask.may_be_blocked()) {
     TrapGuard(*thread.space, *thread.trap, thread.trap_mask).repair(hit.tracee, hit.killed);
     if (hit.killed) return Gone{*hit.killed};
   }
@@ -443,6 +449,8 @@ void BreakpointEngine::remove(const AddressSpace& space) {
 Settled BreakpointEngine::settle(StoppedTracee& tracee) {
   TracedThread* thread = find_thread(tracee.tid());
   if (thread == nullptr) return Settled::Leave;
+  if (system_calls_ && !thread->silent && tracee.stop().kind == StopKind::Syscall)
+    system_calls_->see_last(tracee, *thread);
   auto registers = tracee.registers();
   if (!registers) return Settled::Leave; // killed meanwhile
   const auto before = registers->pc() + -1;
@@ -477,7 +485,7 @@ TraceeAddress BreakpointEngine::place_in_program(pid_t tid, TraceeAddress pc) {
 
 std::uint64_t BreakpointEngine::cost_of_call_ns() const {
   if (calls_.stops() == 0) return 0;
-  return 2 * (calls_.latency_ns() + calls_.held_ns() / calls_.stops()); // two stops a call
+  return 2 * (calls_.waited_ns() + calls_.held_ns()) / calls_.stops(); // two stops a call
 }
 
 } // namespace sonictrace

@@ -7,17 +7,40 @@
 
 namespace sonictrace {
 
+namespace {
+
 constexpr std::uint16_t kDeepestCounted = 0xffff;
 
+/// From the call's beginning to its end, without the stops in between.
+std::uint64_t net_of(const OpenCall& call, const CallEnd& end) {
+  const std::uint64_t gross = end.seen_ns > call.begin_ns ? end.seen_ns - call.begin_ns : 0;
+  const std::uint64_t ours = end.own_ns - call.own_ns;
+  return gross > ours ? gross - ours : 0;
+}
+
+/// Half of a stop's latency lies behind the call's beginning, half before its end.
+std::uint64_t duration_of(const OpenCall& call, const CallEnd& end, std::uint64_t latency_ns) {
+  const std::uint64_t net = net_of(call, end);
+  return net > latency_ns ? net - latency_ns : 0;
+}
+
+} // namespace
+
 CallRecorder::CallRecorder(const EngineParts& parts)
-    : recorder_(parts.recorder), latency_ns_(parts.stop_latency_ns) {
+    : recorder_(parts.recorder), latency_ns_(parts.stop_latency_ns),
+      syscall_latency_ns_(parts.syscall_stop_latency_ns) {
   if (parts.frames > 0)
     backtracer_.emplace(parts.images, parts.frames,
                         [this](const FrameDefinition& frame) { recorder_.define(frame); });
 }
 
-void CallRecorder::forget_code(const AddressSpace& space) {
-  if (backtracer_) backtracer_->forget(space);
+void CallRecorder::forget_code(const AddressSpace& space, AddressRange range) {
+  if (backtracer_) backtracer_->forget(space, range);
+}
+
+void CallRecorder::copy_code(const std::shared_ptr<AddressSpace>& parent,
+                             const std::shared_ptr<AddressSpace>& child) {
+  if (backtracer_) backtracer_->copy(parent, child);
 }
 
 void CallRecorder::record_frames(const TracedThread& thread, const OpenCall& call,
@@ -53,19 +76,12 @@ void CallRecorder::record_enter(TracedThread& thread, OpenCall& call, const Entr
   call.depth =
       static_cast<std::uint16_t>(std::min<std::size_t>(thread.calls.size() + 1, kDeepestCounted));
   auto& records = recorder_.records_of(call.function);
-  const auto room = records.enter(static_cast<std::uint32_t>(thread.tid), call.function, call.call,
-                                  call.depth, to_realtime(seen_ns), call.return_address.value(),
-                                  plan.entry_room);
+  const auto room =
+      records.enter(static_cast<std::uint32_t>(thread.tid), call.function, call.call, call.depth,
+                    to_realtime(seen_ns), call.return_address.value(), plan.entry_room);
   records.commit(wire::run_capture(plan.at_entry.data(), plan.at_entry.size(), words.view(), memory,
                                    room.data(), room.size()));
   call.kept = words.keep(plan, memory);
-}
-
-std::uint64_t CallRecorder::duration_of(const OpenCall& call, std::uint64_t end_ns,
-                                        std::uint64_t own_ns) const {
-  const std::uint64_t gross = end_ns > call.begin_ns ? end_ns - call.begin_ns : 0;
-  const std::uint64_t ours = own_ns - call.own_ns + latency_ns_;
-  return gross > ours ? gross - ours : 0;
 }
 
 void CallRecorder::leave(TracedThread& thread, const std::vector<EndedCall>& ended,
@@ -73,26 +89,38 @@ void CallRecorder::leave(TracedThread& thread, const std::vector<EndedCall>& end
   for (const auto& [call, returned] : ended) {
     if (returned) {
       const proto::CallPlan& plan = *recorder_.functions().at(call.function).plan;
-      record_return(thread, call, result_words(thread.tid, registers, plan), seen_ns);
+      record_return(thread, call, result_words(thread.tid, registers, plan), seen_ns,
+                    duration_of(call, {seen_ns, thread.own_ns}, latency_ns_));
       continue;
     }
     // A call that was left ended when it was left, not now that we hear of it.
     const bool known = thread.unwound_ns > call.begin_ns;
-    const std::uint64_t end_ns = known ? thread.unwound_ns : seen_ns;
-    const std::uint64_t own_ns = known ? thread.unwound_own_ns : thread.own_ns;
+    const CallEnd end =
+        known ? CallEnd{thread.unwound_ns, thread.unwound_own_ns} : CallEnd{seen_ns, thread.own_ns};
     recorder_.records_of(call.function)
         .unwound(static_cast<std::uint32_t>(thread.tid), call.function, call.call, call.depth,
-                 to_realtime(end_ns), duration_of(call, end_ns, own_ns));
+                 to_realtime(end.seen_ns), duration_of(call, end, latency_ns_));
   }
 }
 
+void CallRecorder::record_syscall_return(TracedThread& thread, const OpenCall& call,
+                                         const ResultWords& results, const CallEnd& ended) {
+  // The core may be a faster one now, or have been busy when it was measured: a call takes some
+  // time, and a stop no more than the shortest call with it.
+  const auto with_stop = net_of(call, ended);
+  if (ended.own_ns == call.own_ns)
+    syscall_latency_ns_ = std::min(syscall_latency_ns_, with_stop - with_stop / 8);
+  record_return(thread, call, results, ended.seen_ns,
+                duration_of(call, ended, syscall_latency_ns_));
+}
+
 void CallRecorder::record_return(TracedThread& thread, const OpenCall& call,
-                                 const ResultWords& results, std::uint64_t seen_ns) {
+                                 const ResultWords& results, std::uint64_t seen_ns,
+                                 std::uint64_t duration_ns) {
   const proto::CallPlan& plan = *recorder_.functions().at(call.function).plan;
   auto& records = recorder_.records_of(call.function);
   const auto room = records.leave(static_cast<std::uint32_t>(thread.tid), call.function, call.call,
-                                  call.depth, to_realtime(seen_ns),
-                                  duration_of(call, seen_ns, thread.own_ns), plan.return_room);
+                                  call.depth, to_realtime(seen_ns), duration_ns, plan.return_room);
   CaptureMemory memory(thread.space->space().memory());
   const TraceeAddress stack(call.slot.value() == 0 ? 0 : call.slot.value() + 8);
   const ReturnWords words(results, call.kept.get(), stack);
@@ -100,13 +128,23 @@ void CallRecorder::record_return(TracedThread& thread, const OpenCall& call,
                                    memory, room.data(), room.size()));
 }
 
-void CallRecorder::let_go(TracedThread& thread, std::uint64_t seen_ns, std::size_t opened) {
-  const std::uint64_t now = monotonic_ns();
+void CallRecorder::count_stop(TracedThread& thread, std::uint64_t seen_ns, std::uint64_t now,
+                              std::uint64_t latency_ns) {
   const std::uint64_t held = now > seen_ns ? now - seen_ns : 0;
   held_ns_ += held;
+  waited_ns_ += latency_ns;
   ++stops_;
-  thread.own_ns += held + latency_ns_;
+  thread.own_ns += held + latency_ns;
+}
+
+void CallRecorder::let_go(TracedThread& thread, std::uint64_t seen_ns, std::size_t opened) {
+  const std::uint64_t now = monotonic_ns();
+  count_stop(thread, seen_ns, now, latency_ns_);
   thread.calls.start_clocks(opened, now, thread.own_ns);
+}
+
+void CallRecorder::let_go_of_syscall(TracedThread& thread, std::uint64_t seen_ns) {
+  count_stop(thread, seen_ns, monotonic_ns(), syscall_latency_ns_);
 }
 
 } // namespace sonictrace

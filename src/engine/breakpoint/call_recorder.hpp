@@ -20,8 +20,11 @@ public:
   explicit CallRecorder(const EngineParts& parts);
 
   Recorder& recorder() { return recorder_; }
-  /// Mappings of the address space have changed.
-  void forget_code(const AddressSpace& space);
+  /// Something was unmapped from the address space.
+  void forget_code(const AddressSpace& space, AddressRange range);
+  /// `child` has a copy of the memory of `parent`.
+  void copy_code(const std::shared_ptr<AddressSpace>& parent,
+                 const std::shared_ptr<AddressSpace>& child);
 
   /// Opens a call in `thread` and records its beginning. `seen_ns` is when the stop was seen.
   void enter(TracedThread& thread, OpenCall call, const Registers& registers,
@@ -38,28 +41,37 @@ public:
   using ResultWords = std::array<std::uint64_t, ReturnWords::kResults>;
   bool makes_backtraces() const { return backtracer_.has_value(); }
   /// Where the system call just recorded was made.
-  void record_syscall_frames(TracedThread& thread, const OpenCall& call,
-                             const Registers& registers, std::uint64_t seen_ns);
-  void record_return(TracedThread& thread, const OpenCall& call, const ResultWords& results,
-                     std::uint64_t seen_ns);
+  void record_syscall_frames(TracedThread& thread, const OpenCall& call, const Registers& registers,
+                             std::uint64_t seen_ns);
+  /// `ended`: when it ended, by `thread`'s clocks.
+  void record_syscall_return(TracedThread& thread, const OpenCall& call, const ResultWords& results,
+                             const CallEnd& ended);
 
-  /// The thread is about to be let go: starts the clocks of the `opened` newest calls.
+  /// The thread is about to be let go of a breakpoint's stop: starts the clocks of the `opened`
+  /// newest calls.
   void let_go(TracedThread& thread, std::uint64_t seen_ns, std::size_t opened);
+  /// The same of a syscall-stop, without clocks.
+  void let_go_of_syscall(TracedThread& thread, std::uint64_t seen_ns);
 
-  std::uint64_t latency_ns() const { return latency_ns_; }
+  /// Of all stops so far, what they cost besides the time that they were held.
+  std::uint64_t waited_ns() const { return waited_ns_; }
   /// Of all stops so far: how long they were held, and how many.
   std::uint64_t held_ns() const { return held_ns_; }
   std::uint64_t stops() const { return stops_; }
 
 private:
-  std::uint64_t duration_of(const OpenCall& call, std::uint64_t end_ns, std::uint64_t own_ns) const;
-
+  void record_return(TracedThread& thread, const OpenCall& call, const ResultWords& results,
+                     std::uint64_t seen_ns, std::uint64_t duration_ns);
+  void count_stop(TracedThread& thread, std::uint64_t seen_ns, std::uint64_t now,
+                  std::uint64_t latency_ns);
   void record_frames(const TracedThread& thread, const OpenCall& call, std::uint64_t seen_ns,
                      std::span<const std::uint32_t> frames);
 
   Recorder& recorder_;
   std::optional<Backtracer> backtracer_; ///< nothing: no backtraces are wanted
-  std::uint64_t latency_ns_;
+  std::uint64_t latency_ns_;             ///< of a breakpoint's stop
+  std::uint64_t syscall_latency_ns_;     ///< of a syscall-stop
+  std::uint64_t waited_ns_ = 0;
   std::uint64_t held_ns_ = 0;
   std::uint64_t stops_ = 0;
 };

@@ -48,7 +48,9 @@ wire::CallWords EntryWords::view() const {
 std::shared_ptr<const std::vector<std::uint64_t>>
 EntryWords::keep(const proto::CallPlan& plan, CaptureMemory& memory) const {
   if (!plan.keeps_words) return nullptr;
-  std::vector<std::uint64_t> kept(words.begin(), words.end());
+  std::vector<std::uint64_t> kept;
+  kept.reserve(words.size() + plan.kept_stack_words);
+  kept.assign(words.begin(), words.end());
   // The callee may do with its stack arguments what it likes (psABI 3.2.3).
   const std::size_t registers = kept.size();
   if (plan.kept_stack_words > 0 && stack.value() != 0) {
@@ -66,6 +68,7 @@ ReturnWords::ReturnWords(std::span<const std::uint64_t, kResults> results,
     : is_few_(kept == nullptr), stack_(stack) {
   std::copy(results.begin(), results.end(), few_.begin());
   if (is_few_) return;
+  words_.reserve(results.size() + kept->size());
   words_.assign(results.begin(), results.end());
   words_.insert(words_.end(), kept->begin(), kept->end());
 }

@@ -18,8 +18,8 @@ struct OpenSyscall {
   /// How it is about to end, unless it is made again.
   struct End {
     std::int64_t result = 0;
-    std::uint64_t seen_ns = 0; ///< CLOCK_MONOTONIC
-    bool begins_anew = false;  ///< the tracer makes it again
+    CallEnd at;
+    bool begins_anew = false; ///< the tracer makes it again
   };
   std::optional<End> end;
 

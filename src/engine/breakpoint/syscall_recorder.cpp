@@ -1,5 +1,7 @@
 #include "engine/breakpoint/syscall_recorder.hpp"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -7,6 +9,7 @@
 
 #include "sonictrace/arch/syscall_names.hpp"
 #include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/signal_mask.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 
 namespace sonictrace {
@@ -38,6 +41,14 @@ bool looks_at_longs(const std::vector<wire::CaptureOp>& steps) {
   return false;
 }
 
+/// Whether the call sets the thread's signal mask for what comes behind it.
+bool sets_mask(const OpenSyscall& call) {
+  constexpr std::array<std::uint64_t, 4> kOfI386 = {119, 126, 173, 175}; // old ones among them
+  if (call.machine == Machine::I386)
+    return std::find(kOfI386.begin(), kOfI386.end(), call.number) != kOfI386.end();
+  return call.number == SYS_rt_sigprocmask || call.number == SYS_rt_sigreturn;
+}
+
 bool fits_i386(std::string_view name, const proto::CallPlan& plan) {
   if (std::find(kOtherOnI386.begin(), kOtherOnI386.end(), name) != kOtherOnI386.end()) return false;
   return !looks_at_longs(plan.at_entry) && !looks_at_longs(plan.at_return);
@@ -46,22 +57,33 @@ bool fits_i386(std::string_view name, const proto::CallPlan& plan) {
 } // namespace
 
 void SyscallRecorder::see(const StoppedTracee& tracee, TracedThread& thread) {
-  const auto seen_ns = tracee.seen_ns();
   const auto stop = tracee.system_call();
   if (!stop) { // killed meanwhile, or a kernel that does not tell
     if (stop.error().is(std::errc::not_supported)) calls_.recorder().count_lost(1);
     return;
   }
   if (const auto* entry = std::get_if<SyscallEntry>(&*stop)) return enter(tracee, thread, *entry);
-  leave(thread, std::get<SyscallExit>(*stop), seen_ns);
+  leave(tracee, thread, std::get<SyscallExit>(*stop));
+}
+
+void SyscallRecorder::see_last(const StoppedTracee& tracee, TracedThread& thread) {
+  const auto stop = tracee.system_call();
+  if (!stop) return;
+  if (const auto* exit = std::get_if<SyscallExit>(&*stop))
+    leave(tracee, thread, *exit);
+  else
+    settle(thread);
 }
 
 void SyscallRecorder::enter(const StoppedTracee& tracee, TracedThread& thread,
-                            const SyscallEntry& entry) {
+                            const SyscallEntry& seen) {
   const auto seen_ns = tracee.seen_ns();
+  SyscallEntry entry = seen;
+  // Its instruction may be a call's return site, and so run in a slot.
+  entry.at = thread.space->original_of(seen.at);
   if (thread.syscall && thread.syscall->goes_on_as(entry)) {
     thread.syscall->end.reset();
-    calls_.let_go(thread, seen_ns, 0);
+    calls_.let_go_of_syscall(thread, seen_ns);
     return;
   }
   settle(thread);
@@ -75,27 +97,37 @@ void SyscallRecorder::enter(const StoppedTracee& tracee, TracedThread& thread,
   std::copy(entry.arguments.begin(), entry.arguments.end(), words.words.begin());
   calls_.record_enter(thread, open.call, words, seen_ns);
   if (calls_.makes_backtraces())
-    if (const auto registers = tracee.registers())
+    if (auto registers = tracee.registers()) {
+      registers->set_pc(thread.space->original_of(registers->pc()));
       calls_.record_syscall_frames(thread, open.call, *registers, seen_ns);
-  calls_.let_go(thread, seen_ns, 0);
+    }
+  calls_.let_go_of_syscall(thread, seen_ns);
   open.call.begin_ns = monotonic_ns();
   open.call.own_ns = thread.own_ns;
   thread.syscall = std::move(open);
 }
 
-void SyscallRecorder::leave(TracedThread& thread, const SyscallExit& exit, std::uint64_t seen_ns) {
+void SyscallRecorder::leave(const StoppedTracee& tracee, TracedThread& thread,
+                            const SyscallExit& exit) {
+  const auto seen_ns = tracee.seen_ns();
   // Of a call that was begun before we looked, by another program before its exec, or by a parent.
-  if (!thread.syscall) return calls_.let_go(thread, seen_ns, 0);
-  thread.syscall->end = OpenSyscall::End{exit.result, seen_ns, false};
+  if (!thread.syscall) return calls_.let_go_of_syscall(thread, seen_ns);
+  if (sets_mask(*thread.syscall)) see_mask(tracee, thread);
+  thread.syscall->end = OpenSyscall::End{exit.result, {seen_ns, thread.own_ns}, false};
   if (!OpenSyscall::may_begin_anew(exit.result)) settle(thread);
-  calls_.let_go(thread, seen_ns, 0);
+  calls_.let_go_of_syscall(thread, seen_ns);
+}
+
+/// However the program sets its mask: here the kernel says what it is.
+void SyscallRecorder::see_mask(const StoppedTracee& tracee, TracedThread& thread) {
+  if (const auto mask = signal_mask(tracee.tid())) thread.trap_mask.see(*mask);
 }
 
 void SyscallRecorder::settle(TracedThread& thread) {
   if (!thread.syscall || !thread.syscall->end) return;
   const auto end = *thread.syscall->end;
   const CallRecorder::ResultWords results = {static_cast<std::uint64_t>(end.result)};
-  calls_.record_return(thread, thread.syscall->call, results, end.seen_ns);
+  calls_.record_syscall_return(thread, thread.syscall->call, results, end.at);
   thread.syscall.reset();
 }
 

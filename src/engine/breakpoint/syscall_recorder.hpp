@@ -24,14 +24,21 @@ public:
 
   /// A stop of kind Syscall; the thread is to be resumed behind it.
   void see(const StoppedTracee& tracee, TracedThread& thread);
+  /// One that the thread is let go from for good: no call begins any more, but one may end.
+  void see_last(const StoppedTracee& tracee, TracedThread& thread);
   /// The thread does something else now: a call that was about to end has ended.
   void settle(TracedThread& thread);
+  /// The thread is gone: likewise, but for a call that goes on without us.
+  void settle_last(TracedThread& thread) {
+    if (thread.syscall && thread.syscall->end && !thread.syscall->end->begins_anew) settle(thread);
+  }
   /// The tracer makes the interrupted call again, which was about to end with EINTR.
   void begin_anew(TracedThread& thread);
 
 private:
   void enter(const StoppedTracee& tracee, TracedThread& thread, const SyscallEntry& entry);
-  void leave(TracedThread& thread, const SyscallExit& exit, std::uint64_t seen_ns);
+  void leave(const StoppedTracee& tracee, TracedThread& thread, const SyscallExit& exit);
+  void see_mask(const StoppedTracee& tracee, TracedThread& thread);
   FunctionId function_of(Machine machine, std::uint64_t number);
   FunctionId intern(Machine machine, std::uint64_t number);
 

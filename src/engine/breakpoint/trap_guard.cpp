@@ -27,9 +27,13 @@ TraceeAddress scratch_below(TraceeAddress sp) {
 void TrapGuard::begin(pid_t tid) {
   const auto status = read_task_status(tid);
   if (!status) return;
-  mask_.blocked = (status->blocked & kTrapBit) != 0;
+  mask_.see(status->blocked);
   disposition_.must_be_read = (status->caught & kTrapBit) != 0;
   if ((status->ignored & kTrapBit) != 0) disposition_.action = {kIgnore, 0, 0, 0};
+}
+
+void TrapGuard::begin_child(pid_t tid, TrapMask& mask) {
+  if (const auto status = read_task_status(tid)) mask.see_birth(status->blocked);
 }
 
 bool TrapGuard::sets_action(const Registers& registers) {
@@ -86,9 +90,9 @@ void TrapGuard::see_mask_set(const Registers& registers) {
   if (!word) return;
   const bool holds_trap = (*word & kTrapBit) != 0;
   if (static_cast<int>(how) == SIG_SETMASK)
-    mask_.blocked = holds_trap;
+    mask_.set(holds_trap);
   else if (holds_trap)
-    mask_.blocked = static_cast<int>(how) == SIG_BLOCK;
+    mask_.set(static_cast<int>(how) == SIG_BLOCK);
 }
 
 Result<std::uint64_t> TrapGuard::call(std::optional<StoppedTracee>& tracee,
@@ -130,7 +134,12 @@ void TrapGuard::send_again(std::optional<StoppedTracee>& tracee, std::optional<E
 
 void TrapGuard::repair(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed) {
   const auto info = tracee->signal_info();
-  bool was_blocked = mask_.blocked;
+  bool was_blocked = mask_.is_blocked();
+  if (!was_blocked && mask_.may_be_blocked()) {
+    const auto now = signal_mask(tracee->tid());
+    was_blocked = now && mask_.was_blocked(*now);
+    if (now && !was_blocked) mask_.set(false); // the old one was given back
+  }
   if (disposition_.action) {
     const auto status = read_task_status(tracee->tid());
     if (status && ((status->caught | status->ignored) & kTrapBit) == 0) {
@@ -145,8 +154,8 @@ void TrapGuard::repair(std::optional<StoppedTracee>& tracee, std::optional<Exit>
     if (killed) return;
   }
   if (!was_blocked) return;
-  if (auto mask = signal_mask(tracee->tid()); mask && (*mask & kTrapBit) == 0)
-    (void)set_signal_mask(tracee->tid(), *mask | kTrapBit);
+  if (auto mask = signal_mask(tracee->tid()); mask && !TrapMask::holds_trap(*mask))
+    (void)set_signal_mask(tracee->tid(), TrapMask::with_trap(*mask));
   if (info && info->si_code != SI_KERNEL) send_again(tracee, killed);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,9 +22,42 @@ struct TrapDisposition {
   bool must_be_read = false; ///< there is one, from before we attached
 };
 
-/// Per thread.
-struct TrapMask {
-  bool blocked = false; ///< SIGTRAP, as far as seen: from the start, or set through the C library
+/// Per thread: whether it blocks SIGTRAP, as far as seen.
+class TrapMask {
+public:
+  bool is_blocked() const { return blocked_; }
+  /// The mask itself was seen, or what SIGTRAP is in it.
+  void see(std::uint64_t mask) { set(holds_trap(mask)); }
+  void set(bool blocked) {
+    blocked_ = blocked;
+    born_with_ = 0;
+  }
+  /// The thread was born with this mask. Where SIGTRAP is in it and nobody was seen to put it
+  /// there, that is the C library's doing: it blocks everything around a birth, and gives the old
+  /// mask back, by system calls of its own.
+  void see_birth(std::uint64_t mask) {
+    if (!holds_trap(mask))
+      set(false);
+    else if (!blocked_)
+      born_with_ = mask;
+  }
+
+  /// Whether a breakpoint's trap may have changed the mask.
+  bool may_be_blocked() const { return blocked_ || born_with_ != 0; }
+  /// Whether it has, by what the mask is now. Until the old one is given back, all else is as it
+  /// was.
+  bool was_blocked(std::uint64_t now) const {
+    return blocked_ || (born_with_ != 0 && with_trap(now) == born_with_);
+  }
+
+  static std::uint64_t with_trap(std::uint64_t mask) { return mask | kBit; }
+  static bool holds_trap(std::uint64_t mask) { return (mask & kBit) != 0; }
+
+private:
+  static constexpr std::uint64_t kBit = std::uint64_t{1} << (SIGTRAP - 1);
+
+  bool blocked_ = false; ///< from the start, or set in a way that was seen
+  std::uint64_t born_with_ = 0;
 };
 
 /// The tracee's part in a repair is a remote call: it comes back in `tracee`, or is killed in it.
@@ -48,6 +82,8 @@ public:
   void see_mask_set(const Registers& registers);
   /// From the process's state, before any breakpoint is there.
   void begin(pid_t tid);
+  /// Of a thread that was born of one that is known, before it has run.
+  static void begin_child(pid_t tid, TrapMask& mask);
 
 private:
   void read_action(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed);

@@ -357,6 +357,7 @@ TEST(TraceOptions, are_refused_in_ltraces_words_in_its_mode) {
       {{"ltrace", "--align=x", "p"}, "Invalid argument to -a: 'x'.  Use integer >=0.\n"},
       {{"ltrace", "-n", "21", "p"}, "Invalid argument to -n: '21'.  Use integer 0..20.\n"},
       {{"ltrace", "-p", "0"}, "Invalid argument to -p: '0'.  Use integer >=1.\n"},
+      {{"ltrace", "--output=", "p"}, "can't open  for writing: No such file or directory\n"},
       {{"/opt/x/ltrace", "-Z"},
        "/opt/x/ltrace: invalid option -- 'Z'\nTry `/opt/x/ltrace --help' for more information.\n"},
       {{"sonictrace", "--ltrace"},
@@ -372,6 +373,38 @@ TEST(TraceOptions, take_what_ltrace_takes_in_its_mode) {
   EXPECT_TRUE(options({"ltrace", "-T", "-T", "p"}).text.durations);
   EXPECT_EQ(options({"ltrace", "-e", "[", "p"}).warnings,
             strings({"Rule near '' will be ignored: Unmatched [, [^, [:, [., or [=."}));
+}
+
+TEST(TraceOptions, refuse_what_would_silently_do_nothing) {
+  struct Case {
+    Words words;
+    std::string expected;
+  };
+  const Case cases[] = {
+      {{"sonictrace", "-c", "--sample=2", "p"},
+       "sonictrace: --sample with -c: a table counts every call; leave one of them out\n"},
+      {{"sonictrace", "-c", "--thin-after=1M", "p"},
+       "sonictrace: --thin-after with -c: a table does not grow; leave one of them out\n"},
+      {{"sonictrace", "--output-format=json", "--thin-after=1M", "p"},
+       "sonictrace: --thin-after with --output-format=json: such a log is never thinned; leave it "
+       "out, or bound the log with --max-log-size\n"},
+      {{"sonictrace", "-c", "-w", "3", "p"},
+       "sonictrace: -w with -c: a table has no room for stacks; leave one of them out\n"},
+      {{"sonictrace", "--output-format=json", "--split-lines", "p"},
+       "sonictrace: --split-lines with --output-format=json: an object is a whole call; leave one "
+       "of them out\n"},
+  };
+  for (const Case& one : cases)
+    EXPECT_EQ(error(one.words), one.expected);
+}
+
+TEST(TraceOptions, take_options_of_the_text_log_with_other_forms_where_they_do_no_harm) {
+  for (const char* form : {"-c", "--output-format=json"}) {
+    options({"sonictrace", form, "-T", "-tt", "-n", "2", "-a", "20", "-i", "--ns", "p"});
+    options({"sonictrace", form, "--thin-after=0", "--max-depth=2", "--min-time=1ms", "p"});
+  }
+  EXPECT_EQ(options({"sonictrace", "--output-format=json", "--sample=2", "p"}).text.sample, 2u);
+  EXPECT_EQ(options({"ltrace", "-c", "-w", "3", "p"}).session.frames, 3u);
 }
 
 TEST(TraceOptions, give_help_and_version_whatever_comes_behind) {

@@ -294,7 +294,7 @@ TEST(Backtracer, names_the_function_that_holds_a_frame) {
   EXPECT_TRUE(through_libc);
 }
 
-TEST(Backtracer, defines_a_place_once_and_again_when_mappings_have_changed) {
+TEST(Backtracer, defines_a_place_once_and_again_when_it_was_unmapped) {
   CallingChild child(call_directly);
   Recorded recorded(64);
 
@@ -304,7 +304,8 @@ TEST(Backtracer, defines_a_place_once_and_again_when_mappings_have_changed) {
   EXPECT_EQ(std::vector<std::uint32_t>(same.begin(), same.end()), first);
   EXPECT_EQ(recorded.frames.size(), first.size());
 
-  recorded.backtracer.forget(*child.space());
+  const auto everything = *AddressRange::make(TraceeAddress(), TraceeAddress(~std::uint64_t{0}));
+  recorded.backtracer.forget(*child.space(), everything);
   const auto addresses = recorded.addresses(first);
   EXPECT_EQ(recorded.addresses(child.frames(recorded.backtracer)), addresses);
   EXPECT_EQ(recorded.frames.size(), 2 * first.size());

@@ -197,5 +197,46 @@ TEST(OpenCalls, ten_thousand_levels_come_out_right) {
   }
 }
 
+TEST(OpenCalls, of_a_tail_call_end_together_though_another_coroutine_has_begun_one_meanwhile) {
+  Calls c;
+  c.enter(0x1000, 0xa, 0x10, kHeap); // f, which yields
+  c.enter(0x5000, 0xb, 0x20, kHeap); // of a coroutine above it
+  c.enter(0x1000, 0xa, 0x30, kHeap); // f jumps to g
+
+  c.arrive(0xa, 0x1008, kHeap);
+  EXPECT_EQ(c.ends(), "3r 1r");
+  c.arrive(0xb, 0x5008, kHeap);
+  EXPECT_EQ(c.ends(), "2r");
+}
+
+TEST(OpenCalls, the_same_call_made_again_on_a_heap_after_an_unwinding_is_no_tail_call) {
+  Calls c;
+  c.enter(0x1000, 0xa, 0x10, kHeap);
+  c.enter(0x5000, 0xb, 0x20, kHeap);
+
+  c.enter(0x1000, 0xa, 0x10, kHeap, /*unwound_since=*/2);
+  EXPECT_EQ(c.ends(), "1u");
+  c.arrive(0xa, 0x1008, kHeap);
+  EXPECT_EQ(c.ends(), "3r");
+}
+
+TEST(OpenCalls, a_hundred_thousand_levels_on_a_heap_take_no_time) {
+  Calls c;
+  constexpr std::uint64_t kLevels = 100'000;
+  std::uint64_t reads = 0;
+  for (std::uint64_t level = 0; level < kLevels; ++level)
+    c.enter(0x1000'0000 - level * 0x40, 0xa, 0x10, kHeap, /*unwound_since=*/1);
+
+  const OpenCalls::ReadWord counting = [&](TraceeAddress at) {
+    ++reads;
+    return c.memory[at.value()];
+  };
+  for (std::uint64_t level = kLevels; level-- > 0;) {
+    const TraceeAddress sp(0x1000'0000 - level * 0x40 + 8);
+    ASSERT_EQ(c.calls.end_at_return(TraceeAddress(0xa), sp, kHeap, counting).size(), 1u);
+  }
+  EXPECT_EQ(reads, 0u);
+}
+
 } // namespace
 } // namespace sonictrace

@@ -14,7 +14,7 @@ OpenSyscall open_read(std::int64_t result, bool begins_anew = false) {
   OpenSyscall open;
   open.number = SYS_read;
   open.at = kAt;
-  open.end = OpenSyscall::End{result, 1, begins_anew};
+  open.end = OpenSyscall::End{result, {1, 0}, begins_anew};
   return open;
 }
 

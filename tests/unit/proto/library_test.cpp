@@ -101,22 +101,113 @@ class WellKnownName : public testing::TestWithParam<ModuleCase> {};
 TEST_P(WellKnownName, counts_where_it_is_that_of_the_well_known_function) {
   PrototypeLibrary library;
   (void)library.add("double log(double);\n", "libm.so.conf", "libm.so");
-  (void)library.add("int malloc();\n", "libc.so.conf", "libc.so.6");
+  (void)library.add("int malloc();\nint send();\n", "libc.so.conf", "libc.so.6");
 
   const std::string wanted = GetParam().expected;
-  EXPECT_EQ(result_of(library, "log", GetParam().module), wanted == "both" ? "f8" : "unknown");
-  EXPECT_EQ(result_of(library, "malloc", GetParam().module), "i4") << "often interposed";
+  EXPECT_EQ(result_of(library, "log", GetParam().module), wanted == "all" ? "f8" : "unknown");
+  EXPECT_EQ(result_of(library, "send", GetParam().module), wanted == "all" ? "i4" : "unknown");
+  EXPECT_EQ(result_of(library, "malloc", GetParam().module), "i4") << "often replaced";
 }
 
-INSTANTIATE_TEST_SUITE_P(PrototypeLibrary, WellKnownName,
-                         testing::Values(ModuleCase{"libm.so.6", "both"}, ModuleCase{"", "both"},
-                                         ModuleCase{"libc.so.6", "both"},
-                                         ModuleCase{"libc.so", "both"},
-                                         ModuleCase{"ld-musl-x86_64.so.1", "both"},
-                                         ModuleCase{"ld-linux-x86-64.so.2", "both"},
-                                         ModuleCase{"libpthread.so.0", "both"},
-                                         ModuleCase{"libjemalloc.so.2", "malloc"},
-                                         ModuleCase{"prog", "malloc"}));
+INSTANTIATE_TEST_SUITE_P(
+    PrototypeLibrary, WellKnownName,
+    testing::Values(ModuleCase{"libm.so.6", "all"}, ModuleCase{"", "all"},
+                    ModuleCase{"libc.so.6", "all"}, ModuleCase{"libc.so", "all"},
+                    ModuleCase{"ld-musl-x86_64.so.1", "all"},
+                    ModuleCase{"libc.musl-x86_64.so.1", "all"},
+                    ModuleCase{"ld-linux-x86-64.so.2", "all"}, ModuleCase{"libpthread.so.0", "all"},
+                    ModuleCase{"libasan.so.8", "all"}, ModuleCase{"libjemalloc.so.2", "all"},
+                    ModuleCase{"libcuda.so.1", "malloc"}, ModuleCase{"libmine.so", "malloc"},
+                    ModuleCase{"prog", "malloc"}));
+
+class BuiltInName : public testing::TestWithParam<const char*> {};
+
+TEST_P(BuiltInName, says_nothing_of_another_library_that_has_it_too) {
+  const PrototypeLibrary library = PrototypeLibrary::built_in();
+
+  for (const char* module :
+       {"libmine.so", "libmine.so.1", "prog", "libcuda.so.1", "libasanitized.so"})
+    EXPECT_EQ(result_of(library, GetParam(), module), "unknown") << module;
+  for (const char* module : {"", "libc.so.6", "libpthread.so.0"})
+    EXPECT_NE(result_of(library, GetParam(), module), "unknown") << module;
+}
+
+INSTANTIATE_TEST_SUITE_P(PrototypeLibrary, BuiltInName,
+                         testing::Values("error", "index", "send", "select", "warn", "sendfile",
+                                         "open", "dlopen", "pthread_create", "printf", "log"));
+
+class InterposedName : public testing::TestWithParam<const char*> {};
+
+TEST_P(InterposedName, means_the_same_function_wherever_it_is) {
+  const PrototypeLibrary library = PrototypeLibrary::built_in();
+
+  EXPECT_NE(result_of(library, GetParam(), "libmine.so"), "unknown");
+  EXPECT_NE(result_of(library, GetParam(), "prog"), "unknown");
+}
+
+INSTANTIATE_TEST_SUITE_P(PrototypeLibrary, InterposedName,
+                         testing::Values("malloc", "calloc", "realloc", "free", "memalign",
+                                         "aligned_alloc", "posix_memalign", "valloc", "pvalloc",
+                                         "malloc_usable_size", "reallocarray", "cfree", "strdup",
+                                         "strndup", "memcpy", "strlen", "strtol"));
+
+class Interposer : public testing::TestWithParam<const char*> {};
+
+TEST_P(Interposer, has_the_functions_of_the_c_library) {
+  const PrototypeLibrary library = PrototypeLibrary::built_in();
+
+  for (const char* name : {"read", "pthread_create", "printf", "gettimeofday", "frexp"})
+    EXPECT_NE(result_of(library, name, GetParam()), "unknown") << name;
+  EXPECT_EQ(result_of(library, "compress", GetParam()), "unknown") << "but not of others";
+}
+
+INSTANTIATE_TEST_SUITE_P(PrototypeLibrary, Interposer,
+                         testing::Values("libasan.so.8", "libtsan.so.2", "liblsan.so.0",
+                                         "libubsan.so.1", "libhwasan.so.0",
+                                         "libclang_rt.asan-x86_64.so", "libjemalloc.so.2",
+                                         "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0",
+                                         "libhoard.so", "libfakeroot-sysv.so", "libeatmydata.so.1",
+                                         "libfaketimeMT.so.1", "libc_malloc_debug.so.0"));
+
+TEST(PrototypeLibrary, takes_from_the_built_in_c_library_only_the_types_where_it_is_imported) {
+  PrototypeLibrary library;
+  EXPECT_EQ(
+      library.add("import \"libc.so\";\nerror f(timespec*);\n", "libmine.so.conf", "libmine.so"),
+      Strings{});
+  library.add_built_in();
+
+  EXPECT_EQ(library.find("f", "libmine.so.1")->parameters.size(), 1u);
+  EXPECT_EQ(result_of(library, "send", "libmine.so.1"), "unknown");
+  EXPECT_NE(result_of(library, "send", "libc.so.6"), "unknown");
+}
+
+TEST(PrototypeLibrary, asks_the_files_of_ltrace_for_names_that_it_does_not_know_only) {
+  PrototypeLibrary library;
+  library.add_built_in();
+  (void)library.add("double error(string);\ndouble mine();\ndouble compress();\n"
+                    "double SYS_read();\ndouble SYS_mine();\n",
+                    "/etc/ltrace.conf");
+  (void)library.add("double send();\n", "/usr/share/ltrace/libc.so.conf", "libc.so");
+
+  EXPECT_EQ(result_of(library, "error", "libmine.so"), "unknown");
+  EXPECT_EQ(result_of(library, "error", "libc.so.6"), "void");
+  EXPECT_EQ(result_of(library, "compress", "libmine.so"), "unknown");
+  EXPECT_EQ(result_of(library, "send", "libc.so.6"), "iword");
+  EXPECT_EQ(result_of(library, "mine", "libmine.so"), "f8");
+  EXPECT_EQ(show(*library.find_syscall("read")->result), "iword");
+  EXPECT_EQ(show(*library.find_syscall("mine")->result), "f8");
+}
+
+TEST(PrototypeLibrary, lets_given_files_say_what_they_like_of_any_name) {
+  PrototypeLibrary library;
+  (void)library.add("double error(string);\n", "my.conf");
+  (void)library.add("float send();\n", "libmine.so.conf", "libmine.so");
+  library.add_built_in();
+
+  EXPECT_EQ(result_of(library, "error", "libmine.so"), "f8");
+  EXPECT_EQ(result_of(library, "send", "libmine.so.1"), "f4");
+  EXPECT_EQ(result_of(library, "send", "libc.so.6"), "iword");
+}
 
 TEST(PrototypeLibrary, puts_what_was_added_before_the_built_in_ones_first) {
   PrototypeLibrary library;

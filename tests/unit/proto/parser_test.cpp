@@ -126,6 +126,91 @@ INSTANTIATE_TEST_SUITE_P(
                     TypeCase{"flags[long](A=1)", "flags:iword(A=1)"},
                     TypeCase{"hex(enum(A))", "hex:i4(A=0)"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    TwoLengths, ParameterType,
+    testing::Values(TypeCase{"bytes[min(arg3, retval)]", "bytes:>[c arg3|retval]"},
+                    TypeCase{"bytes[min(retval,arg1)]", "bytes:>[c retval|arg1]"},
+                    TypeCase{"bytes[arg1*arg3]", "bytes:>[c arg1*arg3]"},
+                    TypeCase{"+bytes[ arg1 * retval ]", "bytes:>[c arg1*retval]"},
+                    TypeCase{"bytes[4*arg1]", "bytes:>[c arg1*4]"},
+                    TypeCase{"bytes[3*4]", "bytes:>[c 12]"},
+                    TypeCase{"bytes[min(16, arg1)]", "bytes:>[c arg1|16]"},
+                    TypeCase{"bytes[min(3, 4)]", "bytes:>[c 3]"},
+                    TypeCase{"string[min(arg1, retval)]", "text:>[c arg1|retval/0]"},
+                    TypeCase{"string[zero(min(arg1, arg3))]", "text:>[c arg1|arg3/0]"},
+                    TypeCase{"array(uint, min(arg1, retval))", ">[u4 arg1|retval]"},
+                    TypeCase{"array(uint, arg1*2)*", ">[u4 arg1*2]"},
+                    TypeCase{"struct(array(char, 2*3), int)", "{[c 6] i4}"}));
+
+INSTANTIATE_TEST_SUITE_P(WideFormats, ParameterType,
+                         testing::Values(TypeCase{"wformat", "format:>[w4 -/0]"},
+                                         TypeCase{"vawformat", "vaformat:>[w4 -/0]"},
+                                         TypeCase{"wscanformat", "scanformat:>[w4 -/0]"}));
+
+TEST(Conf, knows_when_what_was_filled_is_shown) {
+  using When = Parameter::When;
+  const Conf conf("int f(int*, +int*, +?int*, +! int*, + ? int*);\n");
+
+  ASSERT_EQ(conf.parsed.errors, Strings{});
+  std::vector<When> when;
+  std::vector<bool> out;
+  for (const Parameter& parameter : conf.only().parameters) {
+    when.push_back(parameter.when);
+    out.push_back(parameter.out);
+  }
+  EXPECT_EQ(when, (std::vector<When>{When::Default, When::Default, When::IfPositive, When::Always,
+                                     When::IfPositive}));
+  EXPECT_EQ(out, (std::vector<bool>{false, true, true, true, true}));
+}
+
+TEST(Conf, knows_for_which_values_of_another_parameter_one_is_not_there) {
+  const Conf conf("typedef op = enum(NONE, GET=-1, SET=0x7f);\n"
+                  "int f(int, op, unless[arg2](NONE, GET, 9) long, +addr*,\n"
+                  "      unless [ arg1 ] ( -2 ) +!int*);\n");
+
+  ASSERT_EQ(conf.parsed.errors, Strings{});
+  const std::vector<Parameter>& parameters = conf.only().parameters;
+  ASSERT_EQ(parameters.size(), 5u);
+  EXPECT_EQ(parameters[1].depends_on, 0);
+  EXPECT_EQ(parameters[2].depends_on, 2);
+  EXPECT_EQ(parameters[2].absent_for, (std::vector<std::int64_t>{0, -1, 9}));
+  EXPECT_EQ(show(*parameters[2].type), "iword");
+  EXPECT_FALSE(parameters[2].out);
+  EXPECT_EQ(parameters[3].depends_on, 0);
+  EXPECT_EQ(parameters[4].depends_on, 1);
+  EXPECT_EQ(parameters[4].absent_for, (std::vector<std::int64_t>{-2}));
+  EXPECT_TRUE(parameters[4].out);
+  EXPECT_EQ(parameters[4].when, Parameter::When::Always);
+}
+
+TEST(Conf, takes_unless_as_the_name_of_a_type_too) {
+  const Conf conf("typedef unless = short;\nint f(unless, unless*);\n");
+
+  ASSERT_EQ(conf.parsed.errors, Strings{});
+  EXPECT_EQ(show(*conf.only().parameters[0].type), "i2");
+  EXPECT_EQ(show(*conf.only().parameters[1].type), ">i2");
+}
+
+TEST(Conf, skips_a_byte_order_mark_at_the_beginning_only) {
+  const Conf conf("\xef\xbb\xbfint f();\n\xef\xbb\xbfint g();\n");
+
+  EXPECT_EQ(conf.names(), (Strings{"f"}));
+  EXPECT_EQ(conf.parsed.errors, (Strings{"t.conf:2:1: error: a type expected"}));
+  EXPECT_EQ(Conf("\xef\xbb\xbfint f(", Dialect::Current).parsed.errors,
+            (Strings{"t.conf:1:7: error: a type expected"}))
+      << "columns are counted behind it";
+}
+
+TEST(Conf, leaves_out_a_typedef_with_something_behind_it) {
+  const Conf conf("typedef w = enum(a)(b);\nw f();\ntypedef s = struct int;\n"
+                  "typedef s = struct # remark\ntypedef t = int # remark\nt g(s*);\n");
+
+  EXPECT_EQ(conf.parsed.errors,
+            (Strings{"t.conf:1:20: error: `;` expected", "t.conf:2:1: error: unknown type `w`",
+                     "t.conf:3:20: error: `;` expected"}));
+  EXPECT_EQ(conf.names(), (Strings{"g"}));
+}
+
 TEST(Conf, reads_name_result_and_parameters_in_order) {
   const Conf conf("string strchr(string, char);");
 
@@ -256,6 +341,15 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"typedef x", "10: error: `=` expected"},
         ErrorCase{"typedef = int;", "9: error: a name expected behind typedef"},
         ErrorCase{"typedef x = ;", "13: error: a type expected"},
+        ErrorCase{"typedef x = int y;", "17: error: `;` expected"},
+        ErrorCase{"typedef x = int);", "16: error: `;` expected"},
+        ErrorCase{"int f(+?!int*);", "9: error: a type expected"},
+        ErrorCase{"int f(?int*);", "7: error: a type expected"},
+        ErrorCase{"int f(int, unless[arg1] int);", "25: error: `(` expected"},
+        ErrorCase{"int f(int, unless[arg1]() int);", "25: error: a name or a number expected"},
+        ErrorCase{"int f(int, unless[arg1](1 int);", "27: error: `,` or `)` expected"},
+        ErrorCase{"int f(int, unless[arg1](1));", "27: error: a type expected"},
+        ErrorCase{"int f(int, unless[arg1(1) int);", "23: error: `]` expected"},
         ErrorCase{"typedef x = struct(int", "23: error: `,` or `)` expected"},
         ErrorCase{"import;", "7: error: a name in quotation marks expected behind import"},
         ErrorCase{"import \"x;", "8: error: a name in quotation marks expected behind import"},
@@ -311,6 +405,40 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"int f(string2);", "15: error: arg2: there is no such parameter"},
         ErrorCase{"string2 f(int);", "15: error: arg2: there is no such parameter"},
         ErrorCase{"int f(string99);", "7: error: unknown type `string99`"},
+        ErrorCase{"int f(bytes[min(arg2, 1)]);", "27: error: arg2: there is no such parameter"},
+        ErrorCase{"int f(bytes[2*arg2]);", "21: error: arg2: there is no such parameter"},
+        ErrorCase{"void f(bytes[min(1, retval)]);",
+                  "30: error: retval: the function returns nothing"},
+        ErrorCase{"int f(bytes[min(zero, 1)]);",
+                  "17: error: a length expected: a number, argN, retval, eltN or zero"},
+        ErrorCase{"int f(bytes[arg1*zero]);",
+                  "18: error: a length expected: a number, argN, retval, eltN or zero"},
+        ErrorCase{"int f(bytes[min(1)]);", "18: error: `,` expected"},
+        ErrorCase{"int f(bytes[2*3*4]);", "16: error: `]` expected"},
+        ErrorCase{"int f(bytes[1000*1001]);", "13: error: a length of 0 to 1000000 expected"},
+        ErrorCase{"int f(struct(int, bytes[min(elt1, 4)]));",
+                  "25: error: eltN can't be combined with another length"},
+        ErrorCase{"int f(struct(int, bytes[2*elt1]));",
+                  "25: error: eltN can't be combined with another length"},
+        ErrorCase{"int f(bytes[arg2], double);", "27: error: arg2: a length must be an integer"},
+        ErrorCase{"int f(bytes[min(arg2, arg3)], int, addr);",
+                  "41: error: arg3: a length must be an integer"},
+        ErrorCase{"int f(struct(struct(bytes[arg2]))*, struct(int));",
+                  "49: error: arg2: a length must be an integer"},
+        ErrorCase{"int f(struct(string, array(int, elt1)*));",
+                  "40: error: elt1: a length must be an integer"},
+        ErrorCase{"double f(+bytes[retval]);", "25: error: retval: a length must be an integer"},
+        ErrorCase{"addr f(+?int*);", "15: error: `+?`: the function must return a signed integer"},
+        ErrorCase{"int f(unless[arg1](1) int);", "14: error: argN expected, an earlier parameter"},
+        ErrorCase{"int f(int, unless[arg2](1) int);",
+                  "19: error: argN expected, an earlier parameter"},
+        ErrorCase{"int f(int, unless[retval](1) int);",
+                  "19: error: argN expected, an earlier parameter"},
+        ErrorCase{"int f(addr, unless[arg1](1) int);", "20: error: arg1: an integer expected"},
+        ErrorCase{"int f(enum(A), unless[arg1](B) int);",
+                  "29: error: `B` is no name of a value of that parameter"},
+        ErrorCase{"int f(int, unless[arg1](A) int);",
+                  "25: error: `A` is no name of a value of that parameter"},
         ErrorCase{"int f(array(int, elt1)*);", "25: error: elt1: there is no struct around it"},
         ErrorCase{"int f(struct(int, array(int, elt3)));",
                   "36: error: elt3: the struct has only 2 elements"},
@@ -422,8 +550,13 @@ INSTANTIATE_TEST_SUITE_P(
                     OldCase{"int f(wstring)", false}, OldCase{"int f(uchar)", false},
                     OldCase{"int f(llong)", false}, OldCase{"int f(ldouble)", false},
                     OldCase{"int f(flags(A=1))", false}, OldCase{"int f(scanformat)", false},
-                    OldCase{"function int f()", false}, OldCase{"import \"x\"", false},
-                    OldCase{"int f(int,\n  int)", false}));
+                    OldCase{"int f(string[min(arg1, 3)])", false},
+                    OldCase{"int f(string[arg1*3])", false}, OldCase{"int f(wformat)", false},
+                    OldCase{"int f(+?int*)", false}, OldCase{"int f(+!int*)", false},
+                    OldCase{"int f(int, unless[arg1](1) int)", false},
+                    OldCase{"typedef x = int y;", true}, OldCase{"int f(string[arg2], addr)", true},
+                    OldCase{"\xef\xbb\xbfint f()", false}, OldCase{"function int f()", false},
+                    OldCase{"import \"x\"", false}, OldCase{"int f(int,\n  int)", false}));
 
 TEST(OldDialect, hides_a_parameter_that_is_void) {
   const Conf conf("int f(int, void);", Dialect::Ltrace07);
@@ -434,7 +567,7 @@ TEST(OldDialect, hides_a_parameter_that_is_void) {
 
 TEST(Conf, compiles_to_a_plan) {
   const Conf conf("typedef pp = struct(int, double, string(array(char, 6)));\n"
-                  "long f(int, pp, +string2, array(int, arg1)*, format);\n");
+                  "long f(int, pp, +string1, array(int, arg1)*, format);\n");
 
   ASSERT_EQ(conf.parsed.errors, Strings{});
   const CallPlan plan = compile(conf.only(), {});

@@ -71,8 +71,8 @@ TEST(Plans, stay_small_whatever_the_type) {
               "t* f(t*, t*, +t*);",
               options);
   EXPECT_LT(plan.at_entry.size(), 20'000u);
-  EXPECT_LE(plan.entry_room, 60'000u);
-  EXPECT_LE(plan.return_room, 60'000u);
+  EXPECT_LE(plan.entry_room, 400'000u);
+  EXPECT_LE(plan.return_room, 400'000u);
 }
 
 TEST(Plans, of_nothing_show_nothing) {

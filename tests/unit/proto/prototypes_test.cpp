@@ -5,15 +5,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/built_in.hpp"
 #include "proto/placement.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/proto/prototype_library.hpp"
+#include "unit/proto/show_type.hpp"
 
 namespace sonictrace::proto {
 namespace {
@@ -189,6 +192,112 @@ TEST(BuiltInPrototypes, are_there_for_each_function_that_ltrace_conf_names) {
   }
   std::cout << count - missing.size() << " of " << count << " names\n";
   EXPECT_EQ(missing, Strings{});
+}
+
+/// The types of a function's parameters as its file has them, out parameters with `+`.
+std::string parameters_of(const char* name) {
+  const std::string_view view = name;
+  const Prototype* const prototype = view.substr(0, 4) == "SYS_"
+                                         ? built_in().find_syscall(view.substr(4))
+                                         : built_in().find(view, "");
+  std::string text;
+  for (const Parameter& parameter : prototype->parameters) {
+    using When = Parameter::When;
+    text += text.empty() ? "" : ", ";
+    text += !parameter.out                       ? ""
+            : parameter.when == When::IfPositive ? "+?"
+            : parameter.when == When::Always     ? "+!"
+                                                 : "+";
+    text += parameter.type->names != nullptr ? "names" : show(*parameter.type);
+  }
+  return text;
+}
+
+struct ParametersCase {
+  const char* function;
+  const char* expected;
+};
+
+void PrintTo(const ParametersCase& tested, std::ostream* out) { *out << tested.function; }
+
+class BuiltInParameters : public testing::TestWithParam<ParametersCase> {};
+
+TEST_P(BuiltInParameters, show_what_the_call_has_made) {
+  EXPECT_EQ(parameters_of(GetParam().function), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfCountAndSize, BuiltInParameters,
+    testing::Values(ParametersCase{"fread", "+bytes:>[c arg2*retval], uword, uword, addr:>void"},
+                    ParametersCase{"__fread_chk",
+                                   "+bytes:>[c arg3*retval], uword, uword, uword, addr:>void"},
+                    ParametersCase{"fwrite", "bytes:>[c arg2*arg3], uword, uword, addr:>void"},
+                    ParametersCase{"gzfread", "+bytes:>[c arg2*retval], uword, uword, addr:>void"},
+                    ParametersCase{"gzfwrite", "bytes:>[c arg2*arg3], uword, uword, addr:>void"}));
+
+// With MSG_TRUNC, a size of 0, a buffer too small the result is what there would have been.
+INSTANTIATE_TEST_SUITE_P(
+    OfResultsAboveTheSize, BuiltInParameters,
+    testing::Values(
+        ParametersCase{"recv", "i4, +bytes:>[c arg3|retval], uword, names"},
+        ParametersCase{"__recv_chk", "i4, +bytes:>[c arg3|retval], uword, uword, names"},
+        ParametersCase{"SYS_recvfrom", "i4, +bytes:>[c arg3|retval], uword, names, "
+                                       "addr:>void, addr:>void"},
+        ParametersCase{"getgroups", "i4, +>[u4 arg1|retval]"},
+        ParametersCase{"SYS_getgroups", "i4, +>[u4 arg1|retval]"},
+        ParametersCase{"confstr", "names, +text:>[c arg3|retval/0], uword"},
+        ParametersCase{"res_send", "bytes:>[c arg2], i4, +bytes:>[c arg4|retval], i4"},
+        ParametersCase{"SYS_listxattr", "path:>[c -/0], +bytes:>[c arg3|retval], uword"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfResultsThatSayMore, BuiltInParameters,
+    testing::Values(ParametersCase{"waitpid", "i4, +?>hex:i4, names"},
+                    ParametersCase{"SYS_wait4", "i4, +?>hex:i4, names, addr:>void"},
+                    ParametersCase{"mkstemp", "+!path:>[c -/0]"},
+                    ParametersCase{"strtol", "text:>[c -/0], +!>text:>[c -/0], i4"},
+                    ParametersCase{"connect", "i4, bytes:>[c arg3], u4"},
+                    ParametersCase{"timespec_get", "+?>{iword iword}, i4"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfWideFormats, BuiltInParameters,
+    testing::Values(ParametersCase{"wprintf", "format:>[w4 -/0]"},
+                    ParametersCase{"__vfwprintf_chk",
+                                   "addr:>void, i4, vaformat:>[w4 -/0], addr:>void"},
+                    ParametersCase{"__isoc99_swscanf", "text:>[w4 -/0], scanformat:>[w4 -/0]"}));
+
+/// How many arguments there are where the one that says it has that value.
+std::size_t count_of(const char* name, std::size_t argument, std::int64_t value) {
+  const std::string_view view = name;
+  const Prototype* const prototype = view.substr(0, 4) == "SYS_"
+                                         ? built_in().find_syscall(view.substr(4))
+                                         : built_in().find(view, "");
+  return static_cast<std::size_t>(std::count_if(
+      prototype->parameters.begin(), prototype->parameters.end(), [&](const Parameter& parameter) {
+        const auto& absent = parameter.absent_for;
+        return parameter.depends_on != argument ||
+               std::find(absent.begin(), absent.end(), value) == absent.end();
+      }));
+}
+
+TEST(BuiltInPrototypes, know_which_arguments_an_operation_does_not_take) {
+  for (const char* name : {"fcntl", "fcntl64", "SYS_fcntl", "SYS_fcntl64"}) {
+    EXPECT_EQ(count_of(name, 2, 1), 2u) << name << " F_GETFD";
+    EXPECT_EQ(count_of(name, 2, 1034), 2u) << name << " F_GET_SEALS";
+    EXPECT_EQ(count_of(name, 2, 2), 3u) << name << " F_SETFD";
+  }
+  for (const char* name : {"prctl", "SYS_prctl"}) {
+    EXPECT_EQ(count_of(name, 1, 3), 1u) << name << " PR_GET_DUMPABLE";
+    EXPECT_EQ(count_of(name, 1, 58), 1u) << name << " PR_GET_IO_FLUSHER";
+    EXPECT_EQ(count_of(name, 1, 15), 2u) << name << " PR_SET_NAME";
+    EXPECT_EQ(count_of(name, 1, 22), 3u) << name << " PR_SET_SECCOMP";
+    EXPECT_EQ(count_of(name, 1, 0x53564d41), 5u) << name << " PR_SET_VMA";
+  }
+  for (const char* name : {"ioctl", "SYS_ioctl"}) {
+    EXPECT_EQ(count_of(name, 2, 0x5451), 2u) << name << " FIOCLEX";
+    EXPECT_EQ(count_of(name, 2, 0x5413), 3u) << name << " TIOCGWINSZ";
+  }
+  EXPECT_EQ(count_of("ptrace", 1, 0), 1u) << "PTRACE_TRACEME";
+  EXPECT_EQ(count_of("ptrace", 1, 4), 4u) << "PTRACE_POKETEXT";
 }
 
 TEST(BuiltInPrototypes, can_be_compiled_into_plans) {

@@ -7,15 +7,23 @@
 
 namespace sonictrace::proto {
 
+inline std::string show(Length::Source source, std::uint32_t number) {
+  switch (source) {
+    case Length::Source::Unlimited: break;
+    case Length::Source::Constant: return std::to_string(number);
+    case Length::Source::Argument: return "arg" + std::to_string(number);
+    case Length::Source::Result: return "retval";
+    case Length::Source::Element: return "elt" + std::to_string(number);
+  }
+  return "-";
+}
+
 /// A length, as tests write it.
 inline std::string show(const Length& length) {
-  std::string text;
-  switch (length.source) {
-    case Length::Source::Unlimited: text = "-"; break;
-    case Length::Source::Constant: text = std::to_string(length.number); break;
-    case Length::Source::Argument: text = "arg" + std::to_string(length.number); break;
-    case Length::Source::Result: text = "retval"; break;
-    case Length::Source::Element: text = "elt" + std::to_string(length.number); break;
+  std::string text = show(length.source, length.number);
+  if (length.combine != Length::Combine::Alone) {
+    text += length.combine == Length::Combine::Least ? "|" : "*";
+    text += show(length.second_source, length.second_number);
   }
   return text + (length.until_zero ? "/0" : "");
 }

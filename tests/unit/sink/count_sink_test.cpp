@@ -194,6 +194,36 @@ TEST(CountSink, begins_with_the_banner_when_tracing_has_begun) {
   EXPECT_EQ(t.visible(), "tracing 1 (init)\n");
 }
 
+TEST(CountSink, lets_no_name_of_a_process_act_on_a_terminal) {
+  CountOptions options = table_only();
+  options.banner = "tracing 1 (a\033]0;b\a)";
+  Fixture t(options);
+
+  t.build.thread(1, true);
+
+  EXPECT_EQ(t.visible(), "tracing 1 (a\\033]0;b\\007)\n");
+}
+
+TEST(CountSink, counts_a_fork_where_it_was_made_and_as_ltrace_in_the_child_too) {
+  for (const bool ltrace : {false, true}) {
+    CountOptions options = table_only();
+    options.ltrace = ltrace;
+    Fixture t(options);
+    const auto fork = t.build.function("int fork();");
+    t.build.thread(10, true);
+    t.build.enter_as(10, fork, 899, 1, {});
+    t.build.thread(11);
+    t.sink.define(InheritedCall{11, fork, 900, 1, 899});
+    t.build.leave_as(11, fork, 900, 1, 0, 10 * kMicrosecond);
+    t.build.leave_as(10, fork, 899, 1, 11, 20 * kMicrosecond);
+
+    const std::string row = ltrace ? "100.00    0.000030          15         2 fork\n"
+                                   : "100.00    0.000020          20         1 fork\n";
+    const std::string text = t.finished();
+    EXPECT_NE(text.find(row), std::string::npos) << text;
+  }
+}
+
 /// The calls and the microseconds of a function in each table of a text.
 struct Sums {
   std::vector<std::uint64_t> calls;
