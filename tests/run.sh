@@ -210,8 +210,10 @@ for part in "${parts[@]}"; do
     bench)
       step "bench"
       if build build-test -- -DSONICTRACE_WERROR=ON; then
-        python3 tests/bench/run.py --programs build-test/tests/bench \
-          --sonictrace "$(find build-test -name sonictrace -type f -perm -u+x | head -n 1)"
+        sonictrace=$(find build-test -name sonictrace -type f -perm -u+x | head -n 1)
+        python3 tests/bench/run.py --programs build-test/tests/bench --sonictrace "$sonictrace"
+        python3 tests/bench/syscalls.py --programs build-test/tests/bench --sonictrace "$sonictrace"
+        build-test/tests/bench/bench_render
       else
         fail "build of the benchmark"
       fi
