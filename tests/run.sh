@@ -84,7 +84,7 @@ run_tests() {
 
 run_fuzz_target() { # TARGET SEEDS
   local target=$1 seeds=$2 work=build-fuzz/work-$1
-  mkdir -p "$work/corpus"
+  mkdir -p "$work/corpus" "$seeds" # some have none
   if ./build-fuzz/tests/fuzz/"$target" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 \
     -rss_limit_mb=3000 -max_len=1000000 -print_final_stats=1 -artifact_prefix="$work/finding-" \
     "$work/corpus" "$seeds" </dev/null >"$work/log" 2>&1; then
@@ -110,6 +110,10 @@ collect_fuzz_seeds() {
     while read -r name; do printf '%s' "${name%%@*}" >"$names/$(md5sum <<<"$name" | cut -c 1-8)"; done
   printf '_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE' >"$names/rust-legacy"
   printf '_RNvMs0_NtCs5n8Rq_4core3fmtNtB5_9Formatter9write_str' >"$names/rust-v0"
+  local formats=build-fuzz/seeds/format_fuzz
+  mkdir -p "$formats"
+  printf '%%d %%-05.3s %%*.*f %%2$ls %%hhn %%Lg %%%%' >"$formats/print"
+  printf '%%d,%%n %%*s %%5c %%[^]a-z] %%ms %%2$lf %%hhx' >"$formats/scan"
   # Limits for strings and arrays, something to make a memory of, then a prototype file.
   printf '\020\004\001' >"$prototypes/grammar"
   cat >>"$prototypes/grammar" <<'GRAMMAR'
