@@ -1,5 +1,7 @@
 #include "decode/utf8.hpp"
 
+#include "sonictrace/base/utf8.hpp"
+
 namespace sonictrace {
 namespace {
 
@@ -56,26 +58,7 @@ bool is_utf8_beginning(std::string_view text) {
 }
 
 void append_utf8(std::string& out, std::uint32_t character) {
-  const bool is_surrogate = character >= 0xd800 && character <= 0xdfff;
-  if (is_surrogate || character > 0x10ffff) character = kReplacement;
-  const auto continued = [&](unsigned shift) {
-    out += static_cast<char>(0x80 | (character >> shift & 0x3f));
-  };
-  if (character < 0x80) {
-    out += static_cast<char>(character);
-  } else if (character < 0x800) {
-    out += static_cast<char>(0xc0 | character >> 6);
-    continued(0);
-  } else if (character < 0x10000) {
-    out += static_cast<char>(0xe0 | character >> 12);
-    continued(6);
-    continued(0);
-  } else {
-    out += static_cast<char>(0xf0 | character >> 18);
-    continued(12);
-    continued(6);
-    continued(0);
-  }
+  encode_utf8(out, is_scalar_value(character) ? character : kReplacement);
 }
 
 } // namespace sonictrace

@@ -10,8 +10,7 @@ FunctionId FunctionTable::intern(FunctionDefinition definition, const std::strin
   if (!is_new) return known->second;
   definition.id = known->second;
   definition.plan = plan_for(definition, implemented_by);
-  auto plan = definition.plan;
-  functions_.push_back({std::move(definition), std::move(plan)});
+  functions_.push_back({std::move(definition)});
   return known->second;
 }
 

@@ -16,7 +16,6 @@ namespace sonictrace {
 /// A function as the engines know it.
 struct TracedFunction {
   FunctionDefinition definition;
-  std::shared_ptr<const proto::CallPlan> plan; ///< the definition's
   bool announced = false; ///< the sink has its definition
   /// Where calls were last seen to go, to notice another binding.
   std::uint64_t last_target = 0;

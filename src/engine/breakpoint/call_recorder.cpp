@@ -59,7 +59,7 @@ void CallRecorder::record_syscall_frames(TracedThread& thread, const OpenCall& c
 
 void CallRecorder::enter(TracedThread& thread, OpenCall call, const Registers& registers,
                          std::uint64_t seen_ns) {
-  const proto::CallPlan& plan = *recorder_.functions().at(call.function).plan;
+  const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
   record_enter(thread, call, EntryWords::of_call(thread.tid, registers, call.slot, plan), seen_ns);
   if (backtracer_)
     record_frames(thread, call, seen_ns,
@@ -70,7 +70,7 @@ void CallRecorder::enter(TracedThread& thread, OpenCall call, const Registers& r
 
 void CallRecorder::record_enter(TracedThread& thread, OpenCall& call, const EntryWords& words,
                                 std::uint64_t seen_ns) {
-  const proto::CallPlan& plan = *recorder_.functions().at(call.function).plan;
+  const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
   CaptureMemory memory(thread.space->space().memory());
   call.call = recorder_.next_call();
   call.depth =
@@ -88,7 +88,7 @@ void CallRecorder::leave(TracedThread& thread, const std::vector<EndedCall>& end
                          const Registers& registers, std::uint64_t seen_ns) {
   for (const auto& [call, returned] : ended) {
     if (returned) {
-      const proto::CallPlan& plan = *recorder_.functions().at(call.function).plan;
+      const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
       record_return(thread, call, result_words(thread.tid, registers, plan), seen_ns,
                     duration_of(call, {seen_ns, thread.own_ns}, latency_ns_));
       continue;
@@ -117,7 +117,7 @@ void CallRecorder::record_syscall_return(TracedThread& thread, const OpenCall& c
 void CallRecorder::record_return(TracedThread& thread, const OpenCall& call,
                                  const ResultWords& results, std::uint64_t seen_ns,
                                  std::uint64_t duration_ns) {
-  const proto::CallPlan& plan = *recorder_.functions().at(call.function).plan;
+  const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
   auto& records = recorder_.records_of(call.function);
   const auto room = records.leave(static_cast<std::uint32_t>(thread.tid), call.function, call.call,
                                   call.depth, to_realtime(seen_ns), duration_ns, plan.return_room);

@@ -156,14 +156,13 @@ FunctionId SyscallRecorder::intern(Machine machine, std::uint64_t number) {
   definition.entry = machine == Machine::I386;
   auto& functions = calls_.recorder().functions();
   const FunctionId id = functions.intern(std::move(definition), {});
-  auto& traced = functions.at(id);
-  const bool is_shown = traced.plan != proto::empty_plan();
-  if (machine == Machine::I386 && is_shown && !fits_i386(traced.definition.mangled, *traced.plan)) {
+  auto& known = functions.at(id).definition;
+  const bool is_shown = known.plan != proto::empty_plan();
+  if (machine == Machine::I386 && is_shown && !fits_i386(known.mangled, *known.plan)) {
     proto::PlanOptions options;
     options.convention = proto::CallingConvention::Syscall64;
-    traced.plan = std::make_shared<const proto::CallPlan>(
+    known.plan = std::make_shared<const proto::CallPlan>(
         proto::compile(proto::Prototype::unknown(), options));
-    traced.definition.plan = traced.plan;
   }
   return id;
 }
