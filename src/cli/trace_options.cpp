@@ -94,6 +94,7 @@ public:
     check_combinations();
     check_forms();
     read_selectors();
+    set_recording();
     if (reply_) return *std::move(reply_);
     return std::move(options_);
   }
@@ -166,8 +167,7 @@ private:
     read_debug();
     if (typed_.user && typed_.user->empty()) fail(failed("-u '': not the name of a user"));
     if (typed_.engine == "inline") {
-      fail(failed("--engine=inline: this build has the breakpoint engine only; leave the option "
-                  "out, or give --engine=breakpoint"));
+      session.engine = SessionOptions::Engine::Inline;
     } else if (typed_.engine == "breakpoint") {
       session.engine = SessionOptions::Engine::Breakpoint;
     } else if (typed_.engine && typed_.engine != "auto") {
@@ -349,8 +349,42 @@ private:
     if (typed_.system_calls)
       options_.session.library_calls =
           set->uses_default() || set->has_call_rules() || set->has_entry_rules();
+    read_window("--start-on", typed_.start_on, options_.session.start_on);
+    read_window("--stop-on", typed_.stop_on, options_.session.stop_on);
     options_.text.show_caller = typed_.caller || set->shows_caller();
     options_.warnings = set->warnings();
+  }
+
+  void read_window(const char* option, const std::optional<std::string>& typed, std::string& into) {
+    if (!typed) return;
+    into = *typed;
+    if (typed->empty())
+      return fail(failed(fmt::format("{} '': selects no call; give a filter as for -e", option)));
+    SelectorOptions filter;
+    filter.calls = {*typed};
+    const auto set = SelectorSet::parse(filter);
+    if (set) return;
+    std::string why = set.error().message();
+    if (why.starts_with("-e ")) why = option + why.substr(2);
+    fail(failed(why));
+  }
+
+  /// What the engine is to know of the form that the log will have.
+  void set_recording() {
+    using Form = RecordingOptions::Form;
+    const TextOptions& text = options_.text;
+    RecordingOptions& recording = options_.session.recording;
+    if (options_.count)
+      recording.form = Form::Count;
+    else if (options_.json || text.form == LineForm::Whole)
+      recording.form = Form::Whole;
+    recording.percentiles = options_.percentiles;
+    recording.thins = recording.form == Form::Whole && !options_.json && text.thin_after != 0;
+    recording.min_time_ns = text.min_time_ns;
+    recording.max_depth = text.max_depth;
+    recording.sample = text.sample;
+    if (options_.interval)
+      recording.interval_ns = static_cast<std::uint64_t>(options_.interval->count());
   }
 
   static constexpr std::int64_t kMostIndent = 20;

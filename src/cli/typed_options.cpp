@@ -141,7 +141,13 @@ void add_counting(CLI::App& app, TypedOptions& typed) {
 }
 
 void add_limits(CLI::App& app, TypedOptions& typed) {
+  add_value(app, "--start-on", "FILTER", typed.start_on,
+            "record nothing before the first call that FILTER selects, as with -e")
+      ->group("Which calls");
   const char* group = "When to stop tracing (the program goes on)";
+  add_value(app, "--stop-on", "FILTER", typed.stop_on,
+            "when the next call that FILTER selects, as with -e, has returned")
+      ->group(group);
   add_value(app, "--duration", "DUR", typed.duration, "after DUR (500ms, 30s, 2m)")->group(group);
   add_value(app, "--max-calls", "N", typed.max_calls, "after N calls")->group(group);
   add_value(app, "--max-log-size", "SIZE", typed.max_log_size,

@@ -9,8 +9,6 @@
 namespace sonictrace {
 namespace {
 
-constexpr std::int64_t kSmall = 10000;
-
 /// An extended number (Intel SDM 1, 4.2.2): 64 bits of mantissa, 15 of exponent, a sign.
 long double extended_in(const std::byte* bytes) {
   constexpr unsigned kBias = 16383, kMantissaBits = 63, kSpecial = 0x7fff;
@@ -107,12 +105,6 @@ std::uint64_t low_bytes(std::uint64_t value, std::size_t size) {
 
 } // namespace
 
-std::int64_t with_sign(std::uint64_t number, std::size_t size) {
-  if (size >= sizeof number || size == 0) return static_cast<std::int64_t>(number);
-  const std::size_t unused = 64 - size * 8;
-  return static_cast<std::int64_t>(number << unused) >> unused;
-}
-
 void append_hex_number(std::string& out, std::uint64_t value) {
   if (value == 0)
     out += '0';
@@ -132,11 +124,6 @@ void append_binary_number(std::string& out, std::uint64_t value) {
   char digits[64];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 2);
   out.append(digits, end);
-}
-
-bool is_guessed_number(std::uint64_t value) {
-  const auto number = static_cast<std::int64_t>(value);
-  return number >= -kSmall && number <= kSmall;
 }
 
 void append_guess(std::string& out, std::uint64_t value) {

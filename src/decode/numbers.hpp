@@ -10,7 +10,11 @@
 namespace sonictrace {
 
 /// The low `size` bytes, as a number with a sign.
-std::int64_t with_sign(std::uint64_t number, std::size_t size);
+inline std::int64_t with_sign(std::uint64_t number, std::size_t size) {
+  if (size >= sizeof number || size == 0) return static_cast<std::int64_t>(number);
+  const std::size_t unused = 64 - size * 8;
+  return static_cast<std::int64_t>(number << unused) >> unused;
+}
 
 /// `0xff`, zero `0`.
 void append_hex_number(std::string& out, std::uint64_t value);
@@ -21,7 +25,10 @@ void append_binary_number(std::string& out, std::uint64_t value);
 /// Decimal from -10000 to 10000, else hex: of what may be a number, a pointer, anything.
 void append_guess(std::string& out, std::uint64_t value);
 /// Does append_guess take it for a number?
-bool is_guessed_number(std::uint64_t value);
+inline bool is_guessed_number(std::uint64_t value) {
+  constexpr std::uint64_t kSmall = 10000;
+  return value + kSmall <= 2 * kSmall; // what is negative wraps around
+}
 
 /// `<3-5,7>`; where more bits are set than not, those that are not: `~<0>`.
 void append_bits(std::string& out, std::span<const std::byte> bytes);

@@ -1,27 +1,41 @@
 #include "elf/byte_scan.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include <bit>
 #include <cstring>
 #include <optional>
 
 namespace sonictrace::elf {
 namespace {
 
-constexpr std::size_t kBlock = 64; ///< bytes looked at together
-constexpr std::size_t kTail = 6;   ///< opcode, ModRM and displacement of the last one
+constexpr std::size_t kTail = 6; ///< opcode, ModRM and displacement of the last one
 
-/// Whether one of kBlock pairs of bytes may be an opcode with the ModRM of `disp32(%rip)`. Without
-/// a branch, and of a fixed length, so that compilers turn it into vector code.
-bool may_hold_use(const unsigned char* bytes) {
-  unsigned char any = 0;
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const unsigned char opcode = bytes[i];
-    const unsigned char modrm = bytes[i + 1];
-    const bool transfer = (opcode == 0xff) & ((modrm == 0x15) | (modrm == 0x25));
-    const bool load = (opcode == 0x8b) & ((modrm & 0xc7) == 0x05);
-    any = static_cast<unsigned char>(any | (transfer | load));
-  }
-  return any != 0;
+#ifdef __SSE2__
+constexpr std::size_t kBlock = 16; ///< bytes looked at together
+
+/// A bit for each of kBlock pairs of bytes that may be an opcode with the ModRM of `disp32(%rip)`:
+/// ff 15, ff 25, or 8b with 00rrr101.
+unsigned candidates(const unsigned char* bytes) {
+  const auto at = [bytes](std::size_t offset) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + offset));
+  };
+  const auto is = [](__m128i values, int wanted) {
+    return _mm_cmpeq_epi8(values, _mm_set1_epi8(static_cast<char>(wanted)));
+  };
+  const __m128i opcode = at(0), modrm = at(1);
+  const __m128i transfer =
+      _mm_and_si128(is(opcode, 0xff), _mm_or_si128(is(modrm, 0x15), is(modrm, 0x25)));
+  const __m128i is_rip = is(_mm_and_si128(modrm, _mm_set1_epi8(static_cast<char>(0xc7))), 0x05);
+  const __m128i load = _mm_and_si128(is(opcode, 0x8b), is_rip);
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(transfer, load)));
 }
+#else
+constexpr std::size_t kBlock = 1;
+unsigned candidates(const unsigned char*) { return 1; }
+#endif
 
 std::optional<UseKind> kind_at(const unsigned char* bytes, std::size_t at) {
   if (bytes[at] == 0xff) {
@@ -50,16 +64,15 @@ std::vector<SlotUse> find_slot_uses(std::span<const std::byte> code, ElfAddress 
     std::int32_t displacement;
     std::memcpy(&displacement, bytes + at + 2, sizeof displacement);
     const ElfAddress opcode_at = begin + static_cast<std::int64_t>(at);
-    if (const auto import = slots.find(opcode_at + 6 + displacement))
-      uses.push_back({opcode_at, *import, *kind});
+    const ElfAddress slot = opcode_at + 6 + displacement;
+    if (!slots.may_hold(slot)) return; // most are references to data
+    if (const auto import = slots.find(slot)) uses.push_back({opcode_at, *import, *kind});
   };
 
   std::size_t at = 0;
-  for (; at + kBlock <= last; at += kBlock) {
-    if (!may_hold_use(bytes + at)) continue;
-    for (std::size_t i = 0; i < kBlock; ++i)
-      look_at(at + i);
-  }
+  for (; at + kBlock <= last; at += kBlock)
+    for (unsigned left = candidates(bytes + at); left != 0; left &= left - 1)
+      look_at(at + static_cast<std::size_t>(std::countr_zero(left)));
   for (; at <= last; ++at)
     look_at(at);
   return uses;

@@ -2,42 +2,14 @@
 
 #include <algorithm>
 
+#include "elf/code_areas.hpp"
 #include "elf/code_search.hpp"
 #include "elf/dynamic.hpp"
 #include "elf/plt.hpp"
+#include "elf/records.hpp"
 
 namespace sonictrace::elf {
 namespace {
-
-/// Sorts areas and cuts off what an earlier one has: a hostile file's overlap without end.
-void remove_overlaps(std::vector<CodeArea>& areas) {
-  std::stable_sort(areas.begin(), areas.end(),
-                   [](const CodeArea& a, const CodeArea& b) { return a.begin < b.begin; });
-  std::uint64_t end = 0;
-  for (CodeArea& area : areas) {
-    const std::uint64_t begin = area.begin.value();
-    const std::uint64_t taken =
-        std::min<std::uint64_t>(begin < end ? end - begin : 0, area.code.size());
-    area.code = area.code.subspan(taken);
-    area.begin = ElfAddress(begin + taken);
-    end = std::max(end, begin + taken + area.code.size());
-  }
-}
-
-/// The executable sections, as the segments map them: what lies in an executable segment besides
-/// is data. Of a file without sections, the segments.
-std::vector<CodeArea> code_areas(const Image& image) {
-  std::vector<CodeArea> areas;
-  for (const Section& section : image.sections())
-    if (section.executable)
-      areas.push_back({section.begin, image.bytes_at(section.begin, section.content.size()),
-                       is_plt_section(section)});
-  if (areas.empty())
-    for (const Segment& segment : image.segments())
-      if (segment.executable) areas.push_back({segment.begin, segment.content, false});
-  remove_overlaps(areas);
-  return areas;
-}
 
 bool has_sections(const Image& image) {
   return std::any_of(image.sections().begin(), image.sections().end(),
@@ -58,6 +30,27 @@ void tidy(CallTable& table) {
 }
 
 } // namespace
+
+std::vector<ImportSlot> find_imports(const Image& image) {
+  if (image.machine() == Machine::Other) return {};
+  return collect_slots(image);
+}
+
+bool refers_to_slot(const Image& image, const CallSite& site, ElfAddress slot) {
+  constexpr std::int64_t kDisplacement = 4;
+  if (image.machine() != Machine::X86_64 || site.size < 6 || site.size > 15) return false;
+  const ElfAddress end = site.at + site.size;
+  const bool in_code =
+      std::any_of(image.segments().begin(), image.segments().end(), [&](const Segment& segment) {
+        const std::uint64_t offset = site.at.value() - segment.begin.value(); // wraps
+        return segment.executable && offset < segment.content.size() &&
+               segment.content.size() - offset >= site.size;
+      });
+  if (!in_code) return false;
+  const auto bytes = image.bytes_at(end + -kDisplacement, kDisplacement);
+  const auto displacement = Records::value<std::int32_t>(bytes, 0);
+  return displacement && end + *displacement == slot;
+}
 
 Result<CallTable> find_calls(const Image& image) {
   const bool is_i386 = image.machine() == Machine::I386;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "elf/incoming_jumps.hpp"
+#include "elf/pointer_calls.hpp"
 #include "elf/sync.hpp"
 #include "elf/value_flow.hpp"
 
@@ -16,15 +17,30 @@ std::uint64_t code_size(const Image& image) {
   return size;
 }
 
+/// Names that the compiler's start code looks for in every image, and hardly any defines. It has no
+/// entries in the unwinder's table, so that its functions could only be found by symbols, which are
+/// not read otherwise.
+bool is_of_start_code(std::string_view name) {
+  return name == "__gmon_start__" || name == "_Jv_RegisterClasses" ||
+         name == "_ITM_registerTMCloneTable" || name == "_ITM_deregisterTMCloneTable";
+}
+
 } // namespace
 
 CodeSearch::CodeSearch(const Image& image, const CodeReader& reader, CallTable& table)
     : image_(image), reader_(reader), table_(table), bounds_(image),
-      is_hoisted_(table.imports.size()), walk_budget_(4 * code_size(image)),
-      flow_budget_(std::uint64_t{1} << 22) {}
+      is_hoisted_(table.imports.size()), is_data_(table.imports.size()),
+      walk_budget_(4 * code_size(image)), flow_budget_(std::uint64_t{1} << 22) {
+  for (std::size_t import = 0; import < table.imports.size(); ++import)
+    is_data_[import] = is_of_start_code(table.imports[import].name);
+}
 
 void CodeSearch::search(std::span<const SlotUse> uses, const CodeArea& area) {
   while (!uses.empty()) {
+    if (uses.front().kind == UseKind::Load && is_settled(uses.front().import)) {
+      uses = uses.subspan(1);
+      continue;
+    }
     const auto range = bounds_.find(uses.front().opcode_at);
     if (!range) {
       search_unbounded(uses.front(), area);
@@ -99,11 +115,27 @@ void CodeSearch::search_unbounded(const SlotUse& use, const CodeArea& area) {
 /// A load is not written to, so that it need not be shown that it is an instruction: the flow from
 /// it to a call says enough.
 void CodeSearch::search_load(const SlotUse& load, const FunctionRange& range) {
-  if (is_hoisted_[load.import] ||
-      !is_loaded_to_be_called(reader_, range, code_of(range), load.opcode_at + -1, flow_budget_))
+  if (is_settled(load.import)) return;
+  const auto code = code_of(range);
+  const ElfAddress begin = load.opcode_at + -1; // of the instruction: its REX prefix
+  // Most loads are references to data of other libraries, which are soon read, or arguments of the
+  // next call; only a few must be followed.
+  const Fate fate = fate_of_load(reader_, range, code, begin);
+  if (fate == Fate::Read) is_data_[load.import] = true;
+  if (fate == Fate::Read || fate == Fate::Lost) return;
+  if (fate != Fate::Called && (!may_call_loads(range) ||
+                               !is_loaded_to_be_called(reader_, range, code, begin, flow_budget_)))
     return;
   is_hoisted_[load.import] = true;
   table_.hoisted.push_back(load.import);
+}
+
+bool CodeSearch::may_call_loads(const FunctionRange& range) {
+  if (!judged_ || judged_->begin != range.begin || judged_->end != range.end) {
+    judged_ = range;
+    may_call_loads_ = afford_walk(range) && may_call_loaded_pointers(reader_, code_of(range));
+  }
+  return may_call_loads_;
 }
 
 std::vector<SlotUse> CodeSearch::add_reached(std::span<const SlotUse> uses,

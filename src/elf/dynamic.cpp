@@ -17,6 +17,7 @@ struct RawDynamic {
   std::uint64_t jmprel = 0, jmprel_size = 0;
   std::uint64_t rela = 0, rela_size = 0;
   std::uint64_t rel = 0, rel_size = 0;
+  std::uint64_t relr = 0, relr_size = 0;
   std::uint64_t plt_got = 0, plt_relocation_kind = 0;
   std::uint64_t soname = 0;
   std::vector<std::uint64_t> needed;
@@ -44,6 +45,8 @@ RawDynamic read_entries(std::span<const std::byte> table, const Records& records
       case DT_RELASZ: raw.rela_size = value; break;
       case DT_REL: raw.rel = value; break;
       case DT_RELSZ: raw.rel_size = value; break;
+      case DT_RELR: raw.relr = value; break;
+      case DT_RELRSZ: raw.relr_size = value; break;
       case DT_PLTGOT: raw.plt_got = value; break;
       case DT_SONAME: raw.soname = value; break;
       case DT_NEEDED: raw.needed.push_back(value); break;
@@ -143,6 +146,8 @@ DynamicInfo read_dynamic(const Headers& headers, std::span<const Segment> segmen
   info.relocations = {{table(raw.jmprel, raw.jmprel_size), plt_with_addend},
                       {table(raw.rela, raw.rela_size), true},
                       {table(raw.rel, raw.rel_size), false}};
+
+  info.packed_relocations = table(raw.relr, raw.relr_size);
 
   std::uint64_t count = 0;
   for (const SectionHeader& section : headers.sections)

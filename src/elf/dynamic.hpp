@@ -27,8 +27,9 @@ struct DynamicInfo {
   std::span<const std::byte> symbol_versions;
   std::span<const std::byte> versions_needed;
   std::span<const std::byte> versions_defined;
-  std::vector<RelocationTable> relocations; ///< DT_JMPREL first
-  std::optional<ElfAddress> plt_got;        ///< DT_PLTGOT
+  std::vector<RelocationTable> relocations;      ///< DT_JMPREL first
+  std::span<const std::byte> packed_relocations; ///< DT_RELR
+  std::optional<ElfAddress> plt_got;             ///< DT_PLTGOT
   std::string_view soname;
   std::vector<std::string_view> needed;
 };

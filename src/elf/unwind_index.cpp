@@ -102,7 +102,7 @@ std::int32_t UnwindIndex::entry(std::size_t index, std::size_t column) const {
   return Records::value<std::int32_t>(table_, index * 8 + column * 4).value_or(0);
 }
 
-std::optional<FunctionRange> UnwindIndex::function_at(ElfAddress address) const {
+std::size_t UnwindIndex::first_behind(ElfAddress address) const {
   const std::int64_t wanted = address - at_;
   std::size_t low = 0, high = count_; // the first entry behind `wanted` is in [low, high]
   while (low < high) {
@@ -113,10 +113,21 @@ std::optional<FunctionRange> UnwindIndex::function_at(ElfAddress address) const 
       high = middle;
     }
   }
-  if (low == 0) return std::nullopt;
-  auto found = read_fde(at_ + entry(low - 1, 1), at_ + entry(low - 1, 0));
+  return low;
+}
+
+std::optional<FunctionRange> UnwindIndex::function_at(ElfAddress address) const {
+  const std::size_t behind = first_behind(address);
+  if (behind == 0) return std::nullopt;
+  auto found = read_fde(at_ + entry(behind - 1, 1), at_ + entry(behind - 1, 0));
   if (!found || address < found->begin || found->end <= address) return std::nullopt;
   return found;
+}
+
+std::optional<ElfAddress> UnwindIndex::begin_behind(ElfAddress address) const {
+  const std::size_t behind = first_behind(address);
+  if (behind == count_) return std::nullopt;
+  return at_ + entry(behind, 0);
 }
 
 std::optional<FunctionRange> UnwindIndex::read_fde(ElfAddress fde, ElfAddress begin) const {

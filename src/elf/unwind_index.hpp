@@ -26,8 +26,11 @@ public:
 
   bool is_empty() const { return count_ == 0; }
   std::optional<FunctionRange> function_at(ElfAddress address) const;
+  /// Where the next function behind `address` begins.
+  std::optional<ElfAddress> begin_behind(ElfAddress address) const;
 
 private:
+  std::size_t first_behind(ElfAddress address) const; ///< index of an entry, or count_
   std::int32_t entry(std::size_t index, std::size_t column) const;
   std::optional<FunctionRange> read_fde(ElfAddress fde, ElfAddress begin) const;
 

@@ -3,26 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
+
+#include "elf/register_numbers.hpp"
 
 namespace sonictrace::elf {
 namespace {
 
-constexpr int kRsp = 4, kRbp = 5;
-// psABI 3.2.1: rax, rcx, rdx, rsi, rdi, r8 to r11 do not outlive a call.
-constexpr std::uint16_t kLostInCalls = 0b0000'1111'1100'0111;
 /// Instructions to follow for one load: more than any real function needs.
 constexpr std::uint64_t kMostForOneLoad = 20'000;
-
-constexpr std::uint16_t bit(int number) { return static_cast<std::uint16_t>(1U << number); }
-
-/// The number of a 64-bit general register or of a part of one, or -1.
-int number_of(ZydisRegister reg) {
-  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-  if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64) return -1;
-  return ZydisRegisterGetId(whole);
-}
 
 /// A word on the stack, by the register that it is addressed with.
 struct StackWord {
@@ -79,13 +70,36 @@ public:
       : reader_(reader), range_(range), code_(code), budget_(budget) {}
 
   bool reaches_a_call(ElfAddress load) {
-    State state;
-    if (!decode(load)) return false;
-    const int loaded = number_of(operands_[0].reg.value);
-    if (loaded < 0) return false;
-    state.registers = bit(loaded);
-    visit(load + instruction_.length, state);
+    const auto state = state_after(load);
+    if (!state) return false;
+    visit(load + instruction_.length, *state);
     return run();
+  }
+
+  /// On the way straight on from the load.
+  Fate fate(ElfAddress load) {
+    constexpr int kSoon = 12; // instructions
+    auto state = state_after(load);
+    bool has_other_ways = false;
+    for (int left = kSoon; state && left > 0; --left) {
+      load = load + instruction_.length;
+      if (!decode(load)) return Fate::Open;
+      if (is_read_through(*state)) return Fate::Read;
+      const bool direct = instruction_.raw.imm[0].is_relative != 0;
+      switch (instruction_.meta.category) {
+        case ZYDIS_CATEGORY_COND_BR: has_other_ways = true; break;
+        case ZYDIS_CATEGORY_CALL:
+          if (!direct && is_pointer(operands_[0], *state)) return Fate::Called;
+          state->registers &= static_cast<std::uint16_t>(~kLostInCalls);
+          break;
+        case ZYDIS_CATEGORY_UNCOND_BR:
+          return !direct && is_pointer(operands_[0], *state) ? Fate::Called : Fate::Open;
+        case ZYDIS_CATEGORY_RET: return has_other_ways ? Fate::Open : Fate::Lost;
+        default: apply(*state); break;
+      }
+      if (state->is_lost()) return has_other_ways ? Fate::Open : Fate::Lost;
+    }
+    return Fate::Open;
   }
 
   /// Where the flow goes on at a place that cannot be told (a jump table, a landing pad), it may be
@@ -118,6 +132,32 @@ private:
     const auto bytes = rest(at);
     return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&reader_.decoder(), bytes.data(), bytes.size(),
                                                &instruction_, operands_.data()));
+  }
+
+  /// The register of the load at `load`, which is decoded then, holds the pointer.
+  std::optional<State> state_after(ElfAddress load) {
+    if (!decode(load)) return std::nullopt;
+    const int loaded = number_of(operands_[0].reg.value);
+    if (loaded < 0) return std::nullopt;
+    State state;
+    state.registers = bit(loaded);
+    return state;
+  }
+
+  /// Whether the instruction's memory operand is where the pointer points to.
+  bool is_read_through(const State& state) const {
+    if (instruction_.meta.category == ZYDIS_CATEGORY_NOP ||
+        instruction_.meta.category == ZYDIS_CATEGORY_WIDENOP)
+      return false;
+    for (std::size_t i = 0; i < instruction_.operand_count; ++i) {
+      const ZydisDecodedOperand& operand = operands_[i];
+      if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type != ZYDIS_MEMOP_TYPE_MEM ||
+          operand.mem.segment == ZYDIS_REGISTER_FS || operand.mem.segment == ZYDIS_REGISTER_GS)
+        continue;
+      const int base = number_of(operand.mem.base);
+      if (base >= 0 && (state.registers & bit(base)) != 0) return true;
+    }
+    return false;
   }
 
   void visit(ElfAddress at, const State& state) {
@@ -282,6 +322,11 @@ private:
 };
 
 } // namespace
+
+Fate fate_of_load(const CodeReader& reader, const FunctionRange& range,
+                  std::span<const std::byte> code, ElfAddress load) {
+  return ValueFlow(reader, range, code, 0).fate(load);
+}
 
 bool is_loaded_to_be_called(const CodeReader& reader, const FunctionRange& range,
                             std::span<const std::byte> code, ElfAddress load,

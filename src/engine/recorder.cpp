@@ -18,6 +18,13 @@ RecordBuffer& Recorder::records_of(FunctionId function) {
   return buffer_;
 }
 
+void Recorder::announce(FunctionId function) {
+  auto& traced = functions_.at(function);
+  if (traced.announced) return;
+  traced.announced = true;
+  define(traced.definition);
+}
+
 void Recorder::define(const Definition& definition) {
   flush();
   sink_.define(definition);

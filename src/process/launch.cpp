@@ -19,7 +19,8 @@
 namespace sonictrace {
 
 const unsigned long kTraceOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
-                                    PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+                                    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE |
+                                    PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
 
 namespace {
 

@@ -85,6 +85,7 @@ DynamicLinker::modules(const TraceeMemory& memory) {
   std::optional<std::vector<LinkedModule>> none;
   auto state_at = find_state(memory);
   if (!state_at) return none;
+  found_state_ = state_at;
 
   std::vector<LinkedModule> modules;
   std::set<std::uint64_t> seen;

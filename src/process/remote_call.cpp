@@ -1,6 +1,7 @@
 #include "sonictrace/process/remote_call.hpp"
 
 #include <fmt/format.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -14,24 +15,53 @@
 namespace sonictrace {
 namespace {
 
+/// What came between: it is to be made good when we are done.
+struct Missed {
+  bool stop_signal = false; ///< SIGSTOP, which cannot be blocked
+  bool group_stop = false;  ///< begun by a signal that another thread took
+};
+
+bool is_stop_by_interrupt(const Stop& stop) {
+  return stop.kind == StopKind::Group || stop == Stop{StopKind::PtraceEvent, PTRACE_EVENT_STOP};
+}
+
+/// Gone without an exit of its own: another thread's exec ended it (ptrace(2)).
+Exit ended_unseen(pid_t tid) { return {tid, {StopKind::Killed, SIGKILL}, monotonic_ns()}; }
+
 /// Runs to the end of one system call: two stops, at its entry and at its exit. Not by a single
 /// step: its trap is a forced signal, and would reset the program's own disposition of SIGTRAP.
-/// SIGSTOP cannot be blocked and may come in between: it is sent again when we are done.
-StoppedTracee::Outcome run_call(StoppedTracee tracee, bool& stop_signal_seen) {
+StoppedTracee::Outcome run_call(StoppedTracee tracee, Missed& missed) {
   const pid_t tid = tracee.tid();
   for (int syscall_stops = 0; syscall_stops < 2;) {
     auto next = std::move(tracee).run_to_syscall();
-    // Gone without an exit of its own: another thread's exec ended it (ptrace(2)).
-    if (!next) return Exit{tid, {StopKind::Killed, SIGKILL}, monotonic_ns()};
+    if (!next) return ended_unseen(tid);
     if (std::holds_alternative<Exit>(*next)) return *std::move(next);
     tracee = std::get<StoppedTracee>(std::move(*next));
     if (tracee.stop().kind == StopKind::Syscall) ++syscall_stops;
-    // Also where another thread took the signal: the group-stop that we leave here is begun again.
-    if (tracee.stop().kind == StopKind::Group ||
-        tracee.stop() == Stop{StopKind::SignalDelivery, SIGSTOP})
-      stop_signal_seen = true;
+    if (tracee.stop().kind == StopKind::Group) missed.group_stop = true;
+    if (tracee.stop() == Stop{StopKind::SignalDelivery, SIGSTOP}) missed.stop_signal = true;
   }
   return tracee;
+}
+
+/// From the stop at a system call's exit into one as PTRACE_INTERRUPT makes them, with no
+/// instruction run in between. The kernel looks behind such a stop, and only there, whether the
+/// registers are those of a call that is to be restarted (arch/x86/kernel/signal.c,
+/// arch_do_signal_or_restart).
+StoppedTracee::Outcome run_into_interrupt(StoppedTracee tracee, Missed& missed) {
+  const pid_t tid = tracee.tid();
+  const bool follows = tracee.follows_system_calls();
+  for (;;) {
+    (void)interrupt(tid);
+    (void)std::move(tracee).resume(); // killed meanwhile: the wait gives its exit
+    auto next = StoppedTracee::wait(tid);
+    if (!next) return ended_unseen(tid);
+    if (std::holds_alternative<Exit>(*next)) return *std::move(next);
+    tracee = std::get<StoppedTracee>(std::move(*next));
+    if (follows) tracee.follow_system_calls();
+    if (is_stop_by_interrupt(tracee.stop())) return tracee;
+    if (tracee.stop() == Stop{StopKind::SignalDelivery, SIGSTOP}) missed.stop_signal = true;
+  }
 }
 
 } // namespace
@@ -57,6 +87,7 @@ Result<TraceeAddress> find_syscall_instruction(pid_t pid, const TraceeMemory& me
 RemoteCallOutcome remote_call(StoppedTracee tracee, TraceeAddress syscall_instruction, long number,
                               const std::array<std::uint64_t, 6>& arguments) {
   const pid_t tid = tracee.tid();
+  const bool was_interrupted = is_stop_by_interrupt(tracee.stop());
   const auto saved = tracee.registers();
   if (!saved) {
     auto error = saved.error();
@@ -79,12 +110,12 @@ RemoteCallOutcome remote_call(StoppedTracee tracee, TraceeAddress syscall_instru
   call.raw().r8 = arguments[4];
   call.raw().r9 = arguments[5];
   Result<std::uint64_t> value = Error(std::errc::no_such_process, fmt::format("thread {}", tid));
-  bool stop_signal_seen = false;
+  Missed missed;
   if (auto prepared = tracee.set_registers(call); !prepared) {
     (void)set_signal_mask(tid, *mask);
     return {std::move(tracee), std::move(prepared).error()};
   }
-  auto after = run_call(std::move(tracee), stop_signal_seen);
+  auto after = run_call(std::move(tracee), missed);
   if (auto* stopped = std::get_if<StoppedTracee>(&after)) {
     if (const auto registers = stopped->registers()) {
       const auto result = static_cast<std::int64_t>(registers->result());
@@ -95,8 +126,13 @@ RemoteCallOutcome remote_call(StoppedTracee tracee, TraceeAddress syscall_instru
         value = registers->result();
     }
     (void)stopped->set_registers(*saved);
+    if (was_interrupted) {
+      after = run_into_interrupt(std::move(*stopped), missed);
+      if (std::holds_alternative<Exit>(after)) return {std::move(after), std::move(value)};
+      missed.group_stop = false; // in which it is again, if it lasts
+    }
     (void)set_signal_mask(tid, *mask);
-    if (stop_signal_seen) ::syscall(SYS_tkill, tid, SIGSTOP);
+    if (missed.stop_signal || missed.group_stop) ::syscall(SYS_tkill, tid, SIGSTOP);
   }
   return {std::move(after), std::move(value)};
 }

@@ -17,9 +17,8 @@ namespace {
 /// Takes probes and does nothing with them.
 class IdleEngine final : public Engine {
 public:
-  std::vector<std::string> install(const std::shared_ptr<AddressSpace>&,
-                                   std::span<const SiteProbe>,
-                                   std::span<const MarkSite>) override {
+  std::vector<std::string> install(const std::shared_ptr<AddressSpace>&, const Installation&,
+                                   std::optional<StoppedTracee>&, std::optional<Exit>&) override {
     return {};
   }
   void set_step_area(const std::shared_ptr<AddressSpace>&, TraceeAddress) override {}
@@ -35,6 +34,7 @@ public:
   void remove(const AddressSpace&) override {}
   Settled settle(StoppedTracee&) override { return Settled::Leave; }
   TraceeAddress place_in_program(pid_t, TraceeAddress pc) override { return pc; }
+  std::string name() const override { return "none"; }
   std::uint64_t cost_of_call_ns() const override { return 0; }
 };
 
@@ -74,8 +74,8 @@ Result<ProbeModule> open_file(ImageCache& images, const std::string& path, std::
   module.path = path;
   module.parsed = *parsed;
   const auto soname = (*parsed)->image().soname();
-  module.soname = soname.empty() ? std::filesystem::path(path).filename().string()
-                                 : std::string(soname);
+  module.soname =
+      soname.empty() ? std::filesystem::path(path).filename().string() : std::string(soname);
   return module;
 }
 
@@ -123,7 +123,8 @@ Result<void> explain_process(pid_t pid, ProbeContext& context, Explanation& expl
   }
   auto modules = SpaceModules::open(context, *space);
   if (!modules) return std::move(modules).error();
-  (*modules)->update(std::nullopt, true);
+  LentTracee nobody;
+  (*modules)->update(Occasion::Attached, nobody, Quiet::No);
   add_modules((*modules)->modules(), context.reports, explanation);
   return {};
 }
@@ -137,8 +138,16 @@ std::variant<Explanation, StartFailure> explain_session(const SessionOptions& op
   IdleEngine engine;
   FunctionTable functions(proto::PrototypeLibrary(), {.captures = false});
   Recorder recorder(functions, sink);
-  ProbeContext context{*selectors,           ProbePlanner(*selectors, options.ltrace), {}, recorder,
-                       ModuleBook(recorder), engine, Unwinder{}, {}, {}, 0};
+  ProbeContext context{*selectors,
+                       ProbePlanner(*selectors, options.ltrace),
+                       {},
+                       recorder,
+                       ModuleBook(recorder),
+                       engine,
+                       Unwinder{},
+                       {},
+                       {},
+                       0};
   Explanation explanation;
   if (!options.command.empty()) {
     auto found = find_command(options.command.front(), std::getenv("PATH"));

@@ -1,6 +1,7 @@
 #include "sonictrace/session/session.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,9 +10,11 @@
 #include <csignal>
 
 #include "session/interrupts.hpp"
+#include "sonictrace/stream/limited_sink.hpp"
 #include "session/tracer.hpp"
 #include "sonictrace/base/check.hpp"
 #include "sonictrace/base/clock.hpp"
+#include "sonictrace/engine/collector.hpp"
 #include "sonictrace/engine/make_engine.hpp"
 #include "sonictrace/process/launch.hpp"
 #include "sonictrace/process/stop_cost.hpp"
@@ -35,36 +38,91 @@ struct Latencies {
   }
 };
 
+/// Which engine records. The one place that decides.
+enum class Chosen { Breakpoint, Inline, NotThere };
+
+Chosen choose_engine(const SessionOptions& options) {
+  constexpr bool kInlineByDefault = false;
+  if (options.frames > 0) return Chosen::Breakpoint; // backtraces are made of stopped threads
+  switch (options.engine) {
+    case SessionOptions::Engine::Breakpoint: return Chosen::Breakpoint;
+    case SessionOptions::Engine::Inline: return Chosen::Inline;
+    case SessionOptions::Engine::Auto: break;
+  }
+  return kInlineByDefault ? Chosen::Inline : Chosen::Breakpoint;
+}
+
+CollectorOptions collector_options(const RecordingOptions& recording) {
+  constexpr std::uint64_t kOften = 100'000'000;    ///< for tables that are to be right
+  constexpr std::uint64_t kSeldom = 1'000'000'000; ///< for whoever looks on
+  CollectorOptions options;
+  // Wakes the tracer from its wait. The collector has seen to a handler.
+  options.on_linker = [tracer = ::pthread_self()] { ::pthread_kill(tracer, SIGURG); };
+  const bool counts = recording.form == RecordingOptions::Form::Count || recording.thins;
+  if (counts) options.counts_every_ns = recording.interval_ns > 0 ? kOften : kSeldom;
+  return options;
+}
+
 } // namespace
 
 struct Session::Parts {
   Parts(const SessionOptions& wanted, SelectorSet selected, Sink& to, const Latencies& latencies,
-        proto::PrototypeLibrary prototypes)
-      : options(wanted), selectors(std::move(selected)), sink(to),
+        proto::PrototypeLibrary prototypes, Window window)
+      : options(wanted), selectors(std::move(selected)),
+        limited(to, {wanted.max_calls, wanted.max_log_size}),
+        collector(choose_engine(wanted) == Chosen::Inline
+                      ? std::make_unique<Collector>(
+                            wanted.max_calls || wanted.max_log_size ? static_cast<Sink&>(limited) : to,
+                            collector_options(wanted.recording))
+                      : nullptr),
+        sink(collector ? *collector : to),
         functions(std::move(prototypes),
                   {wanted.string_limit, wanted.array_limit, wanted.captures_values}),
-        recorder(functions, to),
-        engine(make_breakpoint_engine(
-            {recorder, latencies.breakpoint_ns,
-             [this](const AddressSpace& space, FunctionId function, TraceeAddress target) {
-               tracer.see_binding(space, function, target);
-             },
-             context.images, wanted.frames, latencies.syscall_ns})),
-        context{selectors,
-                ProbePlanner(selectors, wanted.ltrace),
-                {},
-                recorder,
-                ModuleBook(recorder),
-                *engine,
-                Unwinder{},
-                {},
-                {},
-                0,
-                wanted.debug},
-        tracer(options, context, to) {}
+        recorder(functions, sink),
+        engine(make_engine(latencies)), context{selectors,
+                                                ProbePlanner(selectors, wanted.ltrace),
+                                                {},
+                                                recorder,
+                                                ModuleBook(recorder),
+                                                *engine,
+                                                Unwinder{},
+                                                {},
+                                                {},
+                                                0,
+                                                wanted.debug,
+                                                std::move(window)},
+        tracer(options, context, sink) {}
+
+  /// What was recorded beyond the limits, before anybody could look, is not in the log.
+  void heed_limits(SessionSummary& summary) const {
+    if (!collector) return;
+    const bool too_many = options.max_calls && summary.calls >= *options.max_calls;
+    if (too_many) summary.calls = *options.max_calls;
+    if (!summary.reason.empty()) return;
+    if (too_many)
+      summary.reason = fmt::format("--max-calls={} reached", *options.max_calls);
+    else if (options.max_log_size && sink.bytes_written() >= *options.max_log_size)
+      summary.reason = fmt::format("--max-log-size={} reached", *options.max_log_size);
+  }
+
+  std::unique_ptr<Engine> make_engine(const Latencies& latencies) {
+    EngineParts parts{recorder,
+                      latencies.breakpoint_ns,
+                      [this](const AddressSpace& space, FunctionId function, TraceeAddress target) {
+                        tracer.see_binding(space, function, target);
+                      },
+                      context.images,
+                      options.frames,
+                      latencies.syscall_ns,
+                      options.recording};
+    if (collector) return make_inline_engine(std::move(parts), *collector);
+    return make_breakpoint_engine(std::move(parts));
+  }
 
   SessionOptions options;
   SelectorSet selectors;
+  LimitedSink limited;
+  std::unique_ptr<Collector> collector; ///< of the inline engine
   Sink& sink;
   FunctionTable functions;
   Recorder recorder;
@@ -75,6 +133,7 @@ struct Session::Parts {
   LastWords last_words{[this] {
     tracer.abandon();
     recorder.flush();
+    if (collector) collector->stop([] { return true; });
     sink.tick(realtime_ns()); // so that the log is complete
   }};
 };
@@ -139,6 +198,12 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
                proto::PrototypeLibrary prototypes) {
   auto selectors = SelectorSet::parse(options.selectors);
   if (!selectors) return StartFailure{std::move(selectors).error(), 1};
+  auto window = Window::of(options);
+  if (!window) return StartFailure{std::move(window).error(), 1};
+  if (choose_engine(options) == Chosen::NotThere)
+    return StartFailure{Error::saying("--engine=inline: this build has the breakpoint engine only; "
+                                      "leave the option out, or give --engine=breakpoint"),
+                        1};
   const auto latencies = Latencies::measure(options);
 
   const auto open_files = raise_open_files();
@@ -151,7 +216,7 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
     command = std::get<pid_t>(launched);
   }
   std::unique_ptr<Session> session(new Session(std::make_unique<Parts>(
-      options, *std::move(selectors), sink, latencies, std::move(prototypes))));
+      options, *std::move(selectors), sink, latencies, std::move(prototypes), *std::move(window))));
   Parts& parts = *session->parts_;
   if (command != 0) parts.tracer.add_launched(command);
   for (const pid_t pid : options.attach) {
@@ -180,11 +245,31 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
   return session;
 }
 
+/// Asked while the log waits for its reader: nobody is to wait for long then.
+bool Session::is_told_to_end(Parts& parts) {
+  const auto end = parts.tracer.command_end();
+  if (end && end->kind == StopKind::Killed && (end->detail == SIGTERM || end->detail == SIGHUP))
+    return true;
+  const auto seen = parts.interrupts.take();
+  const pid_t command = parts.tracer.command();
+  const bool command_runs = command != 0 && !end;
+  for (const int signal : seen.terminating())
+    if (command_runs) ::kill(command, signal);
+  return !seen.terminating().empty() || (command == 0 && seen.interrupt());
+}
+
 SessionEnd Session::run() {
   Parts& parts = *parts_;
   SessionEnd end;
   end.summary.reason = parts.tracer.run(parts.interrupts);
   parts.recorder.flush();
+  bool told_to_leave = end.summary.reason == "interrupted" || end.summary.reason == "terminated";
+  if (parts.collector)
+    parts.collector->stop([&] {
+      told_to_leave = told_to_leave || is_told_to_end(parts);
+      return told_to_leave;
+    });
+  parts.engine->finish();
 
   auto command_end = parts.tracer.command_end();
   if (!command_end && !parts.options.command.empty())
@@ -193,17 +278,19 @@ SessionEnd Session::run() {
   if (command_end && command_end->kind == StopKind::Killed) end.killed_by = command_end->detail;
 
   auto& summary = end.summary;
-  const bool told_to_leave = summary.reason == "interrupted" || summary.reason == "terminated";
   const bool command_was_told = end.killed_by == SIGTERM || end.killed_by == SIGHUP;
   end.in_haste = told_to_leave || command_was_told;
-  summary.calls = parts.recorder.calls();
-  summary.lost = parts.recorder.lost();
+  summary.calls = parts.recorder.calls() + parts.engine->calls();
+  parts.heed_limits(summary);
+  summary.lost = parts.recorder.lost() + parts.engine->lost();
   summary.modules = parts.context.book.size();
   summary.cost_ns = parts.engine->cost_of_call_ns();
-  summary.engine = "breakpoint";
+  summary.engine = parts.engine->name();
   summary.time_ns = realtime_ns();
   if (summary.calls == 0 && summary.reason.empty()) summary.reason = parts.tracer.why_nothing();
   end.notes = std::move(parts.context.complaints);
+  for (auto& line : parts.engine->take_complaints())
+    end.notes.push_back(std::move(line));
   if (!parts.options.ltrace)
     for (auto& line : parts.selectors.unmatched())
       end.notes.push_back(std::move(line));

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <unordered_set>
 
-
 namespace sonictrace {
 namespace {
 
@@ -71,15 +70,15 @@ Result<std::unique_ptr<SpaceModules>> SpaceModules::open(ProbeContext& context,
   // The linker's entry point has run before any probe is there; a static program's own once it is
   // past its first breakpoint, which stands at that very place.
   const LoadBias linker_bias(auxiliary->linker_base, ElfAddress(0));
-  context.engine.set_step_area(
-      modules->space_, modules->linker_image_
-                           ? linker_bias.to_tracee(modules->linker_image_->image().entry())
-                           : auxiliary->entry);
+  context.engine.set_step_area(modules->space_,
+                               modules->linker_image_
+                                   ? linker_bias.to_tracee(modules->linker_image_->image().entry())
+                                   : auxiliary->entry);
   const bool dynamic = modules->linker_image_ != nullptr || (*program)->image().dynamic();
   if (dynamic)
-    modules->linker_ = DynamicLinker::find(
-        *auxiliary, (*program)->image(),
-        modules->linker_image_ ? &modules->linker_image_->image() : nullptr);
+    modules->linker_ =
+        DynamicLinker::find(*auxiliary, (*program)->image(),
+                            modules->linker_image_ ? &modules->linker_image_->image() : nullptr);
   return modules;
 }
 
@@ -95,29 +94,36 @@ std::unique_ptr<SpaceModules> SpaceModules::copy_for(std::shared_ptr<AddressSpac
     copy->modules_.add(*module);
   copy->pending_ = pending_;
   copy->waiting_marks_ = waiting_marks_;
+  copy->unprobed_ = unprobed_;
   copy->has_probes_ = has_probes_;
   copy->next_id_ = next_id_;
   copy->batch_ = batch_;
   copy->has_modules_ = has_modules_;
   copy->linker_is_marked_ = linker_is_marked_;
+  copy->linker_state_is_told_ = linker_state_is_told_;
   return copy;
 }
 
-void SpaceModules::watch() {
+void SpaceModules::watch(LentTracee& lent, Quiet quiet) {
   std::vector<MarkSite> marks;
-  if (!linker_is_marked_ && linker_ && linker_->rendezvous()) {
-    marks.push_back({*linker_->rendezvous(), Mark::Linker});
+  if (linker_ && linker_->rendezvous()) {
+    const auto state = linker_->state();
+    if (!linker_is_marked_ || (state && !linker_state_is_told_))
+      marks.push_back({*linker_->rendezvous(), Mark::Linker, state});
     linker_is_marked_ = true;
+    linker_state_is_told_ = state.has_value();
   }
   // A static program has no list that changes; and a linker without the symbol tells its place only
   // once the program runs.
   if (!has_modules_ && !linker_is_marked_ && auxiliary_.entry != TraceeAddress())
     marks.push_back({auxiliary_.entry, Mark::Start});
   if (!marks.empty())
-    (void)context_.engine.install(space_, {}, marks);
+    (void)context_.engine.install(space_,
+                                  {{}, marks, {}, quiet != Quiet::No, quiet == Quiet::Fresh},
+                                  lent.tracee, lent.killed);
 }
 
-void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching) {
+void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
   auto listed = linker_ ? linker_->modules(space_->memory())
                         : Result<std::optional<std::vector<LinkedModule>>>(
                               std::optional<std::vector<LinkedModule>>());
@@ -126,12 +132,14 @@ void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching
                                               space_->pid(), listed.error().message()));
     return;
   }
-  watch(); // the linker's place may have become known
+  watch(lent, quiet); // the linker's place may have become known
   if (!*listed) {
     // No list: being changed, or not made yet, or never made: a static program.
     const bool never = !linker_ || !linker_->rendezvous();
-    if (!has_modules_ && never && linker_image_ == nullptr) add_program_alone();
-    else return;
+    if (!has_modules_ && never && linker_image_ == nullptr)
+      add_program_alone();
+    else
+      return;
   }
 
   std::vector<std::uint32_t> fresh;
@@ -148,7 +156,7 @@ void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching
       if (!module) continue;
       if (fresh.empty() && !first) {
         ++batch_;
-        by_program = is_loaded_by_program(stopped_in_linker);
+        by_program = is_loaded_by_program(occasion, lent);
       }
       module->batch = batch_;
       module->is_default = module->is_main || by_program;
@@ -159,11 +167,11 @@ void SpaceModules::update(std::optional<pid_t> stopped_in_linker, bool attaching
       modules_.add(*std::move(module));
     }
     has_modules_ = true;
-    if (first && attaching) sort_out_attached(fresh);
+    if (first && occasion == Occasion::Attached) sort_out_attached(fresh);
   } else {
     fresh.push_back(0);
   }
-  probe(fresh);
+  probe(fresh, lent, quiet);
 }
 
 void SpaceModules::say_module(std::string_view what, const std::string& path,
@@ -225,10 +233,15 @@ void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
       return linked.is_same_as(loaded.linked);
     });
     if (stays) return false;
-    context_.engine.module_gone(*space_, loaded.range);
+    // The linker itself is in the list of each name space, and stays when one of them goes.
+    const bool is_shared = std::any_of(now.begin(), now.end(), [&](const LinkedModule& linked) {
+      return linked.dynamic == loaded.linked.dynamic && linked.bias == loaded.linked.bias;
+    });
+    if (!is_shared) context_.engine.module_gone(*space_, loaded.range);
     if (const auto* module = modules_.find(loaded.id))
       say_module("gone from", module->path, loaded.range);
     modules_.remove(loaded.id);
+    std::erase(unprobed_, loaded.id);
     std::erase_if(waiting_marks_,
                   [&](const MarkSite& mark) { return loaded.range.contains(mark.at); });
     std::erase_if(pending_, [&](const Pending& pending) {
@@ -239,14 +252,24 @@ void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
   });
 }
 
-/// dlopen and dlmopen are how a program loads modules; the C library's own loads do not come through
-/// them.
-bool SpaceModules::is_loaded_by_program(std::optional<pid_t> stopped_in_linker) {
-  if (!stopped_in_linker) return true;
+/// dlopen and dlmopen are how a program loads modules; the C library's own loads do not come
+/// through them.
+bool SpaceModules::is_loaded_by_program(Occasion occasion, const LentTracee& lent) {
   if (!context_.selectors.uses_default()) return true; // then nobody asks
   constexpr std::size_t kDeep = 64;
   context_.unwinder.forget();
-  for (const auto address : context_.unwinder.frames(*stopped_in_linker, kDeep)) {
+  std::vector<TraceeAddress> frames;
+  if (occasion == Occasion::Waiting) {
+    const auto registers = context_.engine.linker_caller(*space_);
+    if (!registers) return true;
+    for (const auto& frame : context_.unwinder.callers(space_, *registers, kDeep))
+      frames.push_back(frame.address);
+  } else if (occasion == Occasion::Changed && lent.tracee) {
+    frames = context_.unwinder.frames(lent.tracee->tid(), kDeep);
+  } else {
+    return true;
+  }
+  for (const auto address : frames) {
     const ProbeModule* module = module_at(address);
     if (module == nullptr) continue;
     // A return address may lie behind the function's last instruction.
@@ -315,11 +338,21 @@ std::vector<MarkSite> SpaceModules::marks_in(const ProbeModule& module) const {
   return marks;
 }
 
-void SpaceModules::probe(const std::vector<std::uint32_t>& fresh) {
+void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, LentTracee& lent, Quiet quiet) {
+  Window& window = context_.window;
+  if (!window.has_begun) {
+    unprobed_.insert(unprobed_.end(), fresh.begin(), fresh.end());
+    const auto marks = marks_on_calls(*window.start_on, Mark::Begin, fresh);
+    if (!marks.empty())
+      (void)context_.engine.install(space_, {{}, marks, {}}, lent.tracee, lent.killed);
+    return;
+  }
   const Plan plan = context_.planner.plan(modules_, fresh);
   const auto sites = sites_of(plan);
+  std::vector<const ProbeModule*> fresh_modules;
   for (const auto id : fresh)
     if (const auto* module = modules_.find(id)) {
+      fresh_modules.push_back(module);
       const auto more = marks_in(*module);
       waiting_marks_.insert(waiting_marks_.end(), more.begin(), more.end());
     }
@@ -328,12 +361,38 @@ void SpaceModules::probe(const std::vector<std::uint32_t>& fresh) {
   std::vector<MarkSite> marks;
   if (has_probes_) marks.swap(waiting_marks_);
   context_.reports.insert(context_.reports.end(), plan.modules.begin(), plan.modules.end());
-  const auto refused = context_.engine.install(space_, sites, marks);
+  if (sites.empty() && marks.empty() && fresh_modules.empty()) return;
+  const auto refused = context_.engine.install(
+      space_, {sites, marks, fresh_modules, quiet != Quiet::No, quiet == Quiet::Fresh}, lent.tracee,
+      lent.killed);
   context_.probes += sites.size() - std::min(sites.size(), refused.size());
   context_.debug.say(DebugLog::Probes, "process {}: {} probes and {} marks put in, {} refused",
                      space_->pid(), sites.size(), marks.size(), refused.size());
   for (const auto& line : refused)
     context_.complaints.push_back("not traced: " + line);
+  if (!window.stop_on) return;
+  // Behind the probes, which may have changed what stands there.
+  const auto ends = marks_on_calls(*window.stop_on, Mark::End, fresh);
+  if (!ends.empty())
+    (void)context_.engine.install(space_, {{}, ends, {}}, lent.tracee, lent.killed);
+}
+
+void SpaceModules::begin_recording(LentTracee& lent, Quiet quiet) {
+  context_.engine.remove_marks(*space_, Mark::Begin);
+  probe(std::exchange(unprobed_, {}), lent, quiet);
+}
+
+/// Where calls are made that the selectors choose. Those that a compiler has hoisted out of loops
+/// have no place of their own.
+std::vector<MarkSite> SpaceModules::marks_on_calls(SelectorSet& selectors, Mark mark,
+                                                   const std::vector<std::uint32_t>& fresh) const {
+  const Plan plan = ProbePlanner(selectors, false).plan(modules_, fresh);
+  std::vector<MarkSite> marks;
+  for (const auto& probe : plan.probes)
+    if (probe.kind != ProbeKind::Entry)
+      marks.push_back({probe.at, mark, std::nullopt,
+                       probe.kind == ProbeKind::Call ? probe.size : std::uint8_t{0}});
+  return marks;
 }
 
 std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
@@ -357,16 +416,28 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
     if (probe.through_slot) pending_.push_back({probe, ids[probe.function]});
 
   std::vector<SiteProbe> sites;
+  const Loaded* around =
+      nullptr; // of the probe before; a module's probes come one behind the other
+  const auto module_of = [&](TraceeAddress at) -> const ProbeModule* {
+    if (around == nullptr || !around->range.contains(at)) around = loaded_at(at);
+    return around == nullptr ? nullptr : modules_.find(around->id);
+  };
   for (const auto& probe : plan.probes) {
     if (probe.through_slot) continue;
-    sites.push_back({probe.kind, probe.at, probe.size, ids[probe.function],
+    sites.push_back({probe.kind, probe.at, probe.size, ids[probe.function], probe.slot,
+                     module_of(probe.at),
                      probe.only_from ? range_of(*probe.only_from) : std::nullopt});
   }
   std::erase_if(pending_, [&](const Pending& pending) {
     const auto& name = context_.recorder.functions().at(pending.function).definition.mangled;
     const auto at = implementation_of(pending.probe, name);
     if (!at) return false;
-    sites.push_back({ProbeKind::Entry, *at, 0, pending.function,
+    sites.push_back({ProbeKind::Entry,
+                     *at,
+                     0,
+                     pending.function,
+                     {},
+                     module_of(*at),
                      pending.probe.only_from ? range_of(*pending.probe.only_from) : std::nullopt});
     return true;
   });
@@ -375,8 +446,8 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
 
 /// Where an IFUNC's resolver has sent its callers: what a slot of any module holds that is bound to
 /// it.
-std::optional<TraceeAddress>
-SpaceModules::implementation_of(const PlannedProbe& probe, std::string_view name) const {
+std::optional<TraceeAddress> SpaceModules::implementation_of(const PlannedProbe& probe,
+                                                             std::string_view name) const {
   const auto holds_code = [&](TraceeAddress slot) -> std::optional<TraceeAddress> {
     const auto word = space_->memory().read_word(slot);
     if (!word || *word == 0) return std::nullopt;
@@ -410,10 +481,16 @@ std::optional<AddressRange> SpaceModules::range_of(std::uint32_t id) const {
   return std::nullopt;
 }
 
+const SpaceModules::Loaded* SpaceModules::loaded_at(TraceeAddress address) const {
+  const auto found = std::find_if(loaded_.begin(), loaded_.end(), [&](const Loaded& loaded) {
+    return loaded.range.contains(address);
+  });
+  return found == loaded_.end() ? nullptr : &*found;
+}
+
 const ProbeModule* SpaceModules::module_at(TraceeAddress address) const {
-  for (const auto& loaded : loaded_)
-    if (loaded.range.contains(address)) return modules_.find(loaded.id);
-  return nullptr;
+  const Loaded* loaded = loaded_at(address);
+  return loaded == nullptr ? nullptr : modules_.find(loaded->id);
 }
 
 } // namespace sonictrace

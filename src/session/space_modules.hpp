@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "session/module_book.hpp"
+#include "session/window.hpp"
 #include "sonictrace/base/debug_log.hpp"
 #include "sonictrace/engine/engine.hpp"
 #include "sonictrace/probe/image_cache.hpp"
@@ -30,14 +31,36 @@ struct ProbeContext {
   std::vector<ModulePlan> reports;     ///< what was decided for each module
   std::uint64_t probes = 0;            ///< put in so far
   DebugLog debug = {};
+  Window window = {};
+};
+
+/// A stopped thread that is lent for remote calls. Where one of these was its end, `tracee` is
+/// empty behind it, and `killed` says how.
+struct LentTracee {
+  std::optional<StoppedTracee> tracee;
+  std::optional<Exit> killed = std::nullopt;
+};
+
+/// What is sure of a process while its list of modules is looked at.
+enum class Quiet : std::uint8_t {
+  No,    ///< threads may run anywhere
+  Fresh, ///< none has been in a module that is new in the list
+  All,   ///< no thread runs
+};
+
+/// Why the list is looked at.
+enum class Occasion : std::uint8_t {
+  Attached, ///< modules that are there already may have come by dlopen
+  Changed,  ///< the lent thread is stopped where the linker has just changed it
+  Waiting,  ///< the same, but the thread that has changed it is not stopped
 };
 
 /// The modules of one address space: follows the dynamic linker's list, and has the engine watch
 /// what the selectors choose in each new module.
 class SpaceModules {
 public:
-  /// Of a process that has just run exec, or is being attached to. Fails where its program cannot be
-  /// read, or is none that can be traced.
+  /// Of a process that has just run exec, or is being attached to. Fails where its program cannot
+  /// be read, or is none that can be traced.
   static Result<std::unique_ptr<SpaceModules>> open(ProbeContext& context,
                                                     std::shared_ptr<AddressSpace> space);
   /// For a fork child, whose memory is a copy.
@@ -51,10 +74,12 @@ public:
   const ModuleList& modules() const { return modules_; }
 
   /// Marks the places where the list of modules changes.
-  void watch();
-  /// Brings the list up to date and probes what is new. `stopped_in_linker`: the thread that changes
-  /// it, if one is stopped there. `attaching`: modules that are there already may have come by dlopen.
-  void update(std::optional<pid_t> stopped_in_linker, bool attaching);
+  void watch(LentTracee& lent, Quiet quiet);
+  /// Brings the list up to date and probes what is new.
+  void update(Occasion occasion, LentTracee& lent, Quiet quiet);
+
+  /// The window has begun: probes what has only been watched for its begin so far.
+  void begin_recording(LentTracee& lent, Quiet quiet);
 
   /// The module that holds an address, or null.
   const ProbeModule* module_at(TraceeAddress address) const;
@@ -77,15 +102,18 @@ private:
   std::optional<ProbeModule> open_module(const LinkedModule& linked);
   void add_program_alone();
   void drop_gone(const std::vector<LinkedModule>& now);
-  bool is_loaded_by_program(std::optional<pid_t> stopped_in_linker);
+  bool is_loaded_by_program(Occasion occasion, const LentTracee& lent);
   void sort_out_attached(const std::vector<std::uint32_t>& fresh);
-  void probe(const std::vector<std::uint32_t>& fresh);
+  void probe(const std::vector<std::uint32_t>& fresh, LentTracee& lent, Quiet quiet);
+  std::vector<MarkSite> marks_on_calls(SelectorSet& selectors, Mark mark,
+                                       const std::vector<std::uint32_t>& fresh) const;
   std::vector<MarkSite> marks_in(const ProbeModule& module) const;
   void say_module(std::string_view what, const std::string& path, AddressRange range) const;
   std::vector<SiteProbe> sites_of(const Plan& plan);
   std::optional<TraceeAddress> implementation_of(const PlannedProbe& probe,
                                                  std::string_view name) const;
   std::optional<AddressRange> range_of(std::uint32_t id) const;
+  const Loaded* loaded_at(TraceeAddress address) const;
 
   ProbeContext& context_;
   std::shared_ptr<AddressSpace> space_;
@@ -98,11 +126,13 @@ private:
   ModuleList modules_;
   std::vector<Pending> pending_;
   std::vector<MarkSite> waiting_marks_; ///< for the time when there is a probe
+  std::vector<std::uint32_t> unprobed_; ///< modules that came before the window has begun
   bool has_probes_ = false;
   std::uint32_t next_id_ = 0;
   std::uint32_t batch_ = 0;
-  bool has_modules_ = false;      ///< the first list has been seen
+  bool has_modules_ = false; ///< the first list has been seen
   bool linker_is_marked_ = false;
+  bool linker_state_is_told_ = false;
 };
 
 } // namespace sonictrace

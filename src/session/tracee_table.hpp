@@ -23,6 +23,7 @@ struct TracedProcess {
   bool silent = false;
   /// To be detached at its first stop: a child that is not followed.
   bool to_be_left = false;
+  bool begun = false; ///< its modules are being looked at, or have been
   int threads = 0;
 };
 

@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 
-#include <deque>
+#include <set>
 
+#include "session/look_ahead.hpp"
 #include "sonictrace/base/check.hpp"
 #include "sonictrace/base/clock.hpp"
 #include "sonictrace/process/attach.hpp"
 #include "sonictrace/process/syscall_restart.hpp"
 
 namespace sonictrace {
+
+namespace {
+
+constexpr std::uint64_t kLooks = 64; ///< stops between two looks at the log's size
+
+} // namespace
 
 Tracer::Tracer(const SessionOptions& options, ProbeContext& context, Sink& sink)
     : options_(options), context_(context), sink_(sink), begin_ns_(monotonic_ns()) {
@@ -27,6 +34,8 @@ void Tracer::add_launched(pid_t pid) {
 }
 
 Result<void> Tracer::add_attached(pid_t pid) {
+  // Where all its threads are to be stopped at once, it is to be short.
+  if (context_.engine.wants_quiet_threads() && wants_modules()) look_ahead(context_, pid);
   auto threads = attach(pid);
   if (!threads) return std::move(threads).error();
   if (first_pid_ == 0) first_pid_ = pid;
@@ -67,31 +76,65 @@ Result<void> Tracer::add_attached(pid_t pid) {
 }
 
 std::string Tracer::run(InterruptWatch& interrupts) {
-  std::deque<StoppedTracee::Outcome> queue;
   while (!tracees_.empty()) {
-    auto next = StoppedTracee::wait_any();
-    if (next) {
-      queue.push_back(*std::move(next));
-      // Everything that has happened meanwhile, before anything is answered: no thread starves.
-      while (!tracees_.is_single()) {
-        auto more = StoppedTracee::poll(-1);
-        if (!more || !*more) break;
-        queue.push_back(**std::move(more));
-      }
-    } else if (!next.error().is(std::errc::interrupted)) {
-      break; // no child is left (ECHILD): the last tracee was reaped by an exec of another thread
-    }
-    while (!queue.empty()) {
-      auto outcome = std::move(queue.front());
-      queue.pop_front();
-      dispatch(std::move(outcome));
-    }
+    if (!collect()) break;
+    answer_queue();
+    follow_linkers();
     context_.recorder.flush_if_full(); // while the tracees run
     handle_interrupts(interrupts.take());
   }
   let_orphans_go();
   context_.recorder.flush();
   return reason_;
+}
+
+/// Waits for something to answer, or an interruption. False where no child is left (ECHILD): the
+/// last tracee was reaped by an exec of another thread.
+bool Tracer::collect() {
+  if (!queue_.empty()) return true;
+  auto next = StoppedTracee::wait_any();
+  if (!next) return next.error().is(std::errc::interrupted);
+  queue_.push_back(*std::move(next));
+  // Everything that has happened meanwhile, before anything is answered: no thread starves.
+  while (!tracees_.is_single()) {
+    auto more = StoppedTracee::poll(-1);
+    if (!more || !*more) break;
+    queue_.push_back(**std::move(more));
+  }
+  return true;
+}
+
+void Tracer::answer_queue() {
+  while (!queue_.empty()) {
+    auto outcome = std::move(queue_.front());
+    queue_.pop_front();
+    dispatch(std::move(outcome));
+  }
+}
+
+/// Threads that have changed their list of modules, and wait for us without a stop. The others are
+/// stopped: what the new modules call may have to be patched where it is called, in old ones.
+void Tracer::follow_linkers() {
+  for (const auto& space : context_.engine.waiting_in_linker()) {
+    if (SpaceModules* modules = modules_of(*space)) {
+      Gathering gathering({queue_, [&] { return tids_in(*space); },
+                           [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+      const bool quiet = gathering.gather();
+      LentTracee lent{gathering.take()};
+      modules->update(Occasion::Waiting, lent, quiet ? Quiet::All : Quiet::Fresh);
+      if (lent.tracee) gathering.give(*std::move(lent.tracee));
+      if (lent.killed) handle_exit(*lent.killed);
+    }
+    context_.engine.let_linker_go(*space);
+  }
+}
+
+SpaceModules* Tracer::modules_of(const AddressSpace& space) {
+  for (const pid_t tid : tracees_.tids()) {
+    const auto& process = *tracees_.find(tid)->process;
+    if (process.space.get() == &space && process.modules) return process.modules.get();
+  }
+  return nullptr;
 }
 
 void Tracer::dispatch(StoppedTracee::Outcome outcome) {
@@ -108,7 +151,10 @@ void Tracer::dispatch(StoppedTracee::Outcome outcome) {
 
 void Tracer::handle_stop(StoppedTracee tracee, TraceeThread& thread) {
   if (leaving_ || thread.process->to_be_left) return leave(std::move(tracee), thread);
-  if (options_.system_calls && !thread.process->silent && !thread.silent)
+  if (context_.engine.wants_quiet_threads() && !ending_ && is_to_begin(thread))
+    return begin_quietly(std::move(tracee), thread);
+  if (options_.system_calls && context_.window.has_begun && !thread.process->silent &&
+      !thread.silent)
     tracee.follow_system_calls();
   core_.saw_stop(tracee.tid());
   options_.debug.say(DebugLog::Stops, "thread {}: {} {}", tracee.tid(),
@@ -124,9 +170,45 @@ void Tracer::handle_stop(StoppedTracee tracee, TraceeThread& thread) {
 }
 
 void Tracer::handle_mark(Marked marked, TraceeThread& thread) {
-  const pid_t tid = marked.tracee.tid();
-  if (thread.process->modules) thread.process->modules->update(tid, false);
-  (void)std::move(marked.tracee).resume();
+  if (marked.mark == Mark::Begin) return begin_recording(std::move(marked.tracee));
+  if (marked.mark == Mark::End) {
+    // It stops again before its next instruction.
+    (void)interrupt(marked.tracee.tid());
+    (void)std::move(marked.tracee).resume();
+    return leave_all(fmt::format("--stop-on={} reached", options_.stop_on));
+  }
+  LentTracee lent{std::move(marked.tracee)};
+  const auto process = thread.process; // by value: the table may move
+  if (process->modules)
+    process->modules->update(Occasion::Changed, lent,
+                             is_only_thread(*process) ? Quiet::All : Quiet::Fresh);
+  if (lent.killed) return handle_exit(*lent.killed);
+  // It may be another stop by now, after remote calls.
+  if (options_.system_calls && !process->silent && !thread.silent) lent.tracee->follow_system_calls();
+  (void)std::move(*lent.tracee).resume();
+}
+
+/// The call that --start-on is about is the next thing that this thread does.
+void Tracer::begin_recording(StoppedTracee tracee) {
+  const bool is_first_one = !context_.window.has_begun;
+  context_.window.has_begun = true;
+  if (is_first_one) (void)interrupt(tracee.tid()); // it stops again before its next instruction
+  (void)std::move(tracee).resume();
+  if (!is_first_one || ending_) return;
+  std::set<SpaceModules*> done;
+  for (const pid_t tid : tracees_.tids()) {
+    const TraceeThread* thread = tracees_.find(tid);
+    if (thread == nullptr) continue; // ended meanwhile
+    const auto modules = thread->process->modules;
+    if (!modules || !done.insert(modules.get()).second) continue;
+    Gathering gathering({queue_, [&] { return tids_in(*modules->space()); },
+                         [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+    const bool quiet = gathering.gather();
+    LentTracee lent{gathering.take()};
+    modules->begin_recording(lent, quiet ? Quiet::All : Quiet::No);
+    if (lent.tracee) gathering.give(*std::move(lent.tracee));
+    if (lent.killed) handle_exit(*lent.killed);
+  }
 }
 
 void Tracer::handle_own_stop(StoppedTracee tracee, TraceeThread& thread) {
@@ -192,6 +274,7 @@ void Tracer::handle_interrupts(const Interrupts& seen) {
   }
   if (!seen.tick) return;
   context_.recorder.flush();
+  context_.engine.tick();
   sink_.tick(realtime_ns());
   check_limits();
   adopt_unclaimed();
@@ -199,10 +282,10 @@ void Tracer::handle_interrupts(const Interrupts& seen) {
 
 /// At each stop, so that no more is recorded than was asked for.
 void Tracer::check_size_limits() {
-  constexpr std::uint64_t kOften = 64; ///< records between two looks at the log's size
-  if (options_.max_calls && context_.recorder.calls() >= *options_.max_calls)
+  if (options_.max_calls &&
+      context_.recorder.calls() + context_.engine.calls() >= *options_.max_calls)
     return leave_all(fmt::format("--max-calls={} reached", *options_.max_calls));
-  if (!options_.max_log_size || ++stops_since_look_ < kOften) return;
+  if (!options_.max_log_size || ++stops_since_look_ < kLooks) return;
   stops_since_look_ = 0;
   context_.recorder.flush();
   if (sink_.bytes_written() >= *options_.max_log_size)
@@ -212,6 +295,9 @@ void Tracer::check_size_limits() {
 void Tracer::check_limits() {
   if (leaving_) return;
   if (!sink_.is_healthy()) return leave_all("the log can't be written");
+  stops_since_look_ = kLooks;
+  check_size_limits(); // calls need no stop
+  if (leaving_) return;
   if (options_.duration) {
     const auto limit = static_cast<std::uint64_t>(options_.duration->count());
     if (monotonic_ns() - begin_ns_ >= limit)

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "session/gathering.hpp"
 #include "session/interrupts.hpp"
 #include "session/space_modules.hpp"
 #include "session/tracee_table.hpp"
@@ -49,6 +50,8 @@ public:
 
 private:
   // The loop.
+  bool collect();
+  void answer_queue();
   void dispatch(StoppedTracee::Outcome outcome);
   void handle_stop(StoppedTracee tracee, TraceeThread& thread);
   void handle_mark(Marked marked, TraceeThread& thread);
@@ -58,6 +61,8 @@ private:
   void handle_interrupts(const Interrupts& seen);
   void check_limits();
   void check_size_limits();
+  void follow_linkers();
+  void begin_recording(StoppedTracee tracee);
 
   // Births, exec and deaths.
   void handle_event(StoppedTracee tracee, TraceeThread& thread);
@@ -67,6 +72,8 @@ private:
   void add_child(pid_t parent_tid, pid_t child, const std::shared_ptr<TracedProcess>& parent,
                  bool shares_memory);
   void handle_exec(StoppedTracee tracee, TraceeThread& thread);
+  std::vector<pid_t> tids_in(const AddressSpace& space);
+  bool is_only_thread(const TracedProcess& process);
   void handle_exit(const Exit& exit);
   void claim(pid_t tid);
   void adopt_unclaimed();
@@ -74,6 +81,9 @@ private:
   bool wants_modules() const;
   void complain_of_library_calls(pid_t pid, const Error& why);
   void begin_thread(TraceeThread& thread);
+  bool is_to_begin(const TraceeThread& thread) const;
+  void begin_quietly(StoppedTracee tracee, TraceeThread& thread);
+  void begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet);
 
   // The end.
   void leave_all(std::string reason);
@@ -81,12 +91,14 @@ private:
   void let_orphans_go();
   void forget(pid_t tid);
 
+  SpaceModules* modules_of(const AddressSpace& space);
   bool is_first(pid_t tid) const { return tid == first_pid_; }
 
   const SessionOptions& options_;
   ProbeContext& context_;
   Sink& sink_;
   TraceeTable tracees_;
+  StopQueue queue_;
   CoreFollower core_;
   /// First stops of children that came before the event which tells whose they are.
   std::unordered_map<pid_t, StoppedTracee> unclaimed_;
@@ -94,6 +106,7 @@ private:
   pid_t first_pid_ = 0; ///< the first thread of the session
   std::optional<Stop> command_end_;
   std::uint64_t begin_ns_ = 0; ///< CLOCK_MONOTONIC
+  bool ending_ = false;        ///< about to leave, or leaving
   bool leaving_ = false;
   std::string reason_;
   std::uint64_t stops_since_look_ = 0;

@@ -38,12 +38,53 @@ void Tracer::handle_event(StoppedTracee tracee, TraceeThread& thread) {
 
 /// The first stop of a thread. Of the first one of an attached process: probes go in now.
 void Tracer::begin_thread(TraceeThread& thread) {
-  if (thread.started) return;
+  const bool begins = is_to_begin(thread);
   thread.started = true;
-  const auto& modules = thread.process->modules;
-  if (!modules || !modules->modules().all().empty()) return;
-  modules->watch();
-  modules->update(std::nullopt, true);
+  if (!begins) return;
+  const auto process = thread.process;
+  process->begun = true;
+  LentTracee lent;
+  begin_modules(*process->modules, lent, Quiet::No);
+}
+
+/// Its process is attached to, and nothing is in its memory yet.
+bool Tracer::is_to_begin(const TraceeThread& thread) const {
+  const auto& process = *thread.process;
+  return process.modules && !thread.started && !process.begun &&
+         process.modules->modules().all().empty();
+}
+
+/// The same for an engine that wants all threads of the process to be stopped meanwhile.
+void Tracer::begin_quietly(StoppedTracee tracee, TraceeThread& thread) {
+  const auto process = thread.process;
+  const auto modules = process->modules;
+  process->begun = true;
+  queue_.push_front(std::move(tracee));
+  Gathering gathering({queue_, [&] { return tids_in(*modules->space()); },
+                       [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+  const bool quiet = gathering.gather();
+  if (leaving_ || tids_in(*modules->space()).empty()) return; // ended, or another program runs
+  LentTracee lent{gathering.take()};
+  begin_modules(*modules, lent, quiet ? Quiet::All : Quiet::No);
+  if (lent.tracee) gathering.give(*std::move(lent.tracee));
+  if (lent.killed) handle_exit(*lent.killed);
+}
+
+void Tracer::begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet) {
+  modules.watch(lent, quiet);
+  modules.update(Occasion::Attached, lent, quiet);
+}
+
+std::vector<pid_t> Tracer::tids_in(const AddressSpace& space) {
+  std::vector<pid_t> tids;
+  for (const pid_t tid : tracees_.tids())
+    if (tracees_.find(tid)->process->space.get() == &space) tids.push_back(tid);
+  return tids;
+}
+
+/// Also counted: those of a vfork child in the same memory.
+bool Tracer::is_only_thread(const TracedProcess& process) {
+  return process.threads == 1 && (!process.space || tids_in(*process.space).size() == 1);
 }
 
 void Tracer::handle_birth(const StoppedTracee& tracee, TraceeThread& parent) {
@@ -88,6 +129,7 @@ void Tracer::add_child(pid_t parent_tid, pid_t child, const std::shared_ptr<Trac
   if (shares_memory) {
     process->space = parent->space;
     process->modules = parent->modules;
+    process->begun = parent->begun;
   } else {
     auto space = AddressSpace::open(child);
     if (space)
@@ -147,6 +189,8 @@ void Tracer::handle_exec(StoppedTracee tracee, TraceeThread& thread) {
   const auto process = thread.process;
   const pid_t pid = process->pid;
   const bool is_launch = pid == command_ && !process->space;
+  for (const pid_t tid : tracees_.tids_of(*process))
+    context_.engine.thread_ends(tid);
   // All threads but this one are gone, without an exit of their own; one that was not the leader
   // runs on under the leader's tid (ptrace(2), "execve(2) under ptrace").
   for (const pid_t tid : tracees_.tids_of(*process))
@@ -186,7 +230,9 @@ void Tracer::begin_program(const std::shared_ptr<TracedProcess>& process) {
   if (!modules) return complain_of_library_calls(process->pid, modules.error());
   process->modules = *std::move(modules);
   if (process->modules->is_static()) saw_static_program_ = true;
-  process->modules->watch();
+  // Not yet for remote calls: the exec is a system call that has not ended.
+  LentTracee nobody;
+  process->modules->watch(nobody, Quiet::All);
 }
 
 /// Whether anything is to be found out of what the program consists of.
@@ -210,6 +256,7 @@ void Tracer::handle_exit(const Exit& exit) {
   const auto process = thread->process;
   const bool last = process->threads == 1;
   context_.engine.settle_system_call(exit.tid, false);
+  context_.engine.thread_ends(exit.tid);
   if (!process->silent && !thread->silent && process->space)
     context_.recorder.define(ThreadEnded{exit.tid, to_realtime(exit.seen_ns), exit.stop.detail,
                                          exit.stop.kind == StopKind::Killed, last});

@@ -14,15 +14,24 @@
 namespace sonictrace {
 
 void Tracer::leave_all(std::string reason) {
-  if (leaving_) return;
-  leaving_ = true;
+  if (ending_) return;
+  ending_ = true;
   reason_ = std::move(reason);
+  std::optional<Gathering> quiet;
+  if (context_.engine.wants_quiet_threads()) {
+    quiet.emplace(
+        Gathering::Work{queue_, [this] { return tracees_.tids(); },
+                        [this](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+    (void)quiet->gather();
+  }
+  leaving_ = true;
   std::set<const AddressSpace*> spaces;
   for (const pid_t tid : tracees_.tids()) {
     const auto& process = *tracees_.find(tid)->process;
     if (process.space && spaces.insert(process.space.get()).second)
       context_.engine.remove(*process.space);
   }
+  quiet.reset();
   // Each is let go at its next stop, whichever that is.
   for (const pid_t tid : tracees_.tids())
     (void)interrupt(tid);
@@ -37,15 +46,19 @@ void Tracer::let_orphans_go() {
 
 void Tracer::leave_now() {
   leave_all({});
+  answer_queue();
   while (!tracees_.empty()) {
     auto outcome = StoppedTracee::wait(-1);
     if (!outcome) break;
     dispatch(*std::move(outcome));
+    answer_queue();
   }
   let_orphans_go();
 }
 
 std::string Tracer::why_nothing() const {
+  if (!context_.window.has_begun)
+    return fmt::format("no call was made that --start-on={} selects", options_.start_on);
   if (options_.system_calls) return "no system call was made";
   if (context_.probes > 0)
     return fmt::format("{} probes were in place, and none was hit", context_.probes);

@@ -10,14 +10,28 @@ CallSelection::Counts& CallSelection::new_counts_of(FunctionId function) {
   return counts_[function];
 }
 
+void CallSelection::start_thinning() {
+  is_thinning_ = true;
+  takes_all_ = false;
+  for (std::size_t function = 0; function < counts_.size(); ++function)
+    if (counts_[function].written >= kThinFirst)
+      newly_thinned_.push_back(static_cast<FunctionId>(function));
+}
+
 bool CallSelection::leaves_out_frequent(FunctionId function, std::uint64_t duration_ns) {
   if (!thins(function) || duration_ns >= kThinShort) return false;
-  Counts& counts = counts_of(function);
-  if (counts.thinned_calls == 0) thinned_.push_back(function);
-  ++counts.thinned_calls;
-  counts.thinned_ns += duration_ns;
-  ++left_out_.thinned_calls;
+  count_thinned(function, 1, duration_ns);
   return true;
+}
+
+void CallSelection::count_thinned(FunctionId function, std::uint64_t calls, std::uint64_t time_ns) {
+  if (calls == 0) return;
+  Counts& counts = counts_of(function);
+  if (!counts.has_thinned) thinned_.push_back(function);
+  counts.has_thinned = true;
+  counts.thinned_calls += calls;
+  counts.thinned_ns += time_ns;
+  left_out_.thinned_calls += calls;
 }
 
 std::vector<CallSelection::Thinned> CallSelection::take_thinned() {
@@ -27,6 +41,7 @@ std::vector<CallSelection::Thinned> CallSelection::take_thinned() {
   for (const FunctionId function : thinned_) {
     Counts& counts = counts_of(function);
     taken.push_back({function, counts.thinned_calls, counts.thinned_ns});
+    counts.has_thinned = false;
     counts.thinned_calls = 0;
     counts.thinned_ns = 0;
   }

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sink/closing_line.hpp"
 #include "sonictrace/stream/definition.hpp"
+#include "sonictrace/stream/sink.hpp"
 
 namespace sonictrace {
 
@@ -20,7 +22,12 @@ struct SelectionOptions {
 /// numbers; those of damaged records may be anything, and share one place.
 class CallSelection {
 public:
-  explicit CallSelection(const SelectionOptions& options) : options_(options) {}
+  explicit CallSelection(const SelectionOptions& options)
+      : options_(options),
+        takes_all_(options.min_time_ns == 0 && options.max_depth == 0 && options.sample <= 1) {}
+
+  /// No call is left out: none of the questions below needs to be asked now.
+  bool takes_all() const { return takes_all_; }
 
   /// A call's first question, at its entry.
   bool is_too_deep(std::uint16_t depth) const {
@@ -45,10 +52,10 @@ public:
 
   // Thinning. A function's calls are those of one FunctionId.
 
-  static constexpr std::uint32_t kThinFirst = 10'000;  ///< calls of a function written in any case
-  static constexpr std::uint64_t kThinShort = 100'000; ///< ns; longer calls are written
+  static constexpr std::uint32_t kThinFirst = 10'000; ///< calls of a function written in any case
+  static constexpr std::uint64_t kThinShort = kThinnedBelowNs; ///< longer calls are written
 
-  void start_thinning() { is_thinning_ = true; }
+  void start_thinning();
   bool is_thinning() const { return is_thinning_; }
   /// Whether short calls of this function are not written any more.
   bool thins(FunctionId function) {
@@ -56,16 +63,22 @@ public:
   }
   /// Whether a call is left out; counted if it is.
   bool leaves_out_frequent(FunctionId function, std::uint64_t duration_ns);
+  /// Calls that were left out already, by the engine.
+  void count_thinned(FunctionId function, std::uint64_t calls, std::uint64_t time_ns);
   void wrote(FunctionId function) {
     std::uint32_t& written = counts_of(function).written;
-    if (written < kThinFirst) ++written;
+    if (written >= kThinFirst) return;
+    if (++written == kThinFirst && is_thinning_) newly_thinned_.push_back(function);
   }
+  /// The functions that became so frequent since this was asked last, once thinning has begun.
+  std::vector<FunctionId> take_newly_thinned() { return std::exchange(newly_thinned_, {}); }
 
   struct Thinned {
     FunctionId function;
     std::uint64_t calls;
     std::uint64_t time_ns;
   };
+  bool has_thinned() const { return !thinned_.empty(); }
   /// What was thinned since this was asked last, by FunctionId.
   std::vector<Thinned> take_thinned();
 
@@ -74,6 +87,7 @@ public:
 private:
   struct Counts {
     std::uint32_t written = 0; ///< up to kThinFirst
+    bool has_thinned = false;  ///< something to be told
     std::uint64_t sampled = 0;
     std::uint64_t thinned_calls = 0;
     std::uint64_t thinned_ns = 0;
@@ -87,11 +101,13 @@ private:
   Counts& new_counts_of(FunctionId function);
 
   SelectionOptions options_;
+  bool takes_all_;
   LeftOut left_out_;
   bool is_thinning_ = false;
   std::vector<Counts> counts_; ///< by FunctionId
   Counts unknown_;
-  std::vector<FunctionId> thinned_; ///< those with thinned_calls
+  std::vector<FunctionId> thinned_; ///< those with has_thinned
+  std::vector<FunctionId> newly_thinned_;
 };
 
 } // namespace sonictrace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sink/call_end.hpp"
 #include "sink/closing_line.hpp"
 #include "sonictrace/decode/digits.hpp"
 #include "sonictrace/decode/quote.hpp"
@@ -47,30 +48,61 @@ CountSink::Counts::Counts(Writer writer, const CountOptions& options)
 
 void CountSink::Counts::write(RecordBatch batch) {
   RecordReader records(batch);
-  while (const auto record = records.next()) {
-    const wire::RecordHeader& header = record->header;
-    if (header.kind == RecordKind::Frames) continue;
-    if (selection_.is_too_deep(header.depth)) {
-      if (header.kind == RecordKind::Enter) selection_.leave_out_deep();
-      continue;
+  RecordView record;
+  while (records.next(record)) {
+    switch (record.header.kind) {
+      case RecordKind::Enter: enter(record.header); break;
+      case RecordKind::Return:
+      case RecordKind::Unwound: leave(record.header); break;
+      case RecordKind::Call: whole_call(record.header); break;
+      case RecordKind::Counts: add_counts(record); break;
+      case RecordKind::Frames: break;
     }
-    note_time(header.time_ns);
-    ThreadCalls& thread = calls_.thread(static_cast<pid_t>(header.thread));
-    if (header.kind == RecordKind::Enter) {
-      PendingCall& call = thread.push();
-      call.call = header.call;
-      call.function = header.function;
-      call.time_ns = header.time_ns;
-      continue;
-    }
-    const PendingCall* const call = thread.pop(header.call);
-    // Counted where it was made. LTRACE: in each process that returns from it.
-    if (call != nullptr && call->inherited && !options_.ltrace) continue;
-    if (header.kind == RecordKind::Unwound && options_.ltrace) continue;
-    if (selection_.leaves_out_short(header.detail)) continue;
-    count(header.function, header.detail);
   }
   if (records.error() != nullptr) ++damaged_batches_;
+}
+
+void CountSink::Counts::enter(const wire::RecordHeader& header) {
+  if (selection_.is_too_deep(header.depth)) return selection_.leave_out_deep();
+  note_time(header.time_ns);
+  PendingCall& call = calls_.thread(static_cast<pid_t>(header.thread)).push();
+  call.call = header.call;
+  call.function = header.function;
+  call.time_ns = header.time_ns;
+}
+
+void CountSink::Counts::leave(const wire::RecordHeader& header) {
+  if (selection_.is_too_deep(header.depth)) return;
+  note_time(header.time_ns);
+  const PendingCall* const call = calls_.thread(static_cast<pid_t>(header.thread)).pop(header.call);
+  // Counted where it was made. LTRACE: in each process that returns from it.
+  if (call != nullptr && call->inherited && !options_.ltrace) return;
+  if (header.kind == RecordKind::Unwound && options_.ltrace) return;
+  if (selection_.leaves_out_short(header.detail)) return;
+  count(header.function, header.detail);
+}
+
+void CountSink::Counts::whole_call(const wire::RecordHeader& header) {
+  if (selection_.is_too_deep(header.depth)) return selection_.leave_out_deep();
+  note_time(header.time_ns + header.detail);
+  const EndOfCall end = call_end(header, {});
+  if (end.how == EndOfCall::How::Unwound && options_.ltrace) return;
+  if (selection_.leaves_out_short(end.duration_ns)) return;
+  if (end.has_duration()) return count(header.function, end.duration_ns);
+  ++row_of(header.function).interval.calls; // a time that is not known is no value of percentiles
+}
+
+void CountSink::Counts::add_counts(const RecordView& record) {
+  note_time(record.header.time_ns);
+  const CountsView counts(record.payload);
+  if (counts.sums().calls == 0) return;
+  CallCount& counted = row_of(record.header.function).interval;
+  counted.calls += counts.sums().calls;
+  counted.time_ns += counts.sums().sum_ns;
+  if (!options_.percentiles) return;
+  for (std::size_t at = 0; at < counts.bucket_count(); ++at)
+    counted.times.add_bucket(counts.bucket(at).bucket, counts.bucket(at).calls);
+  if (counts.bucket_count() != 0) counted.times.note_largest(counts.sums().most_ns);
 }
 
 void CountSink::Counts::count(FunctionId function, std::uint64_t duration_ns) {

@@ -60,6 +60,10 @@ private:
   };
 
   void note_time(std::uint64_t now_ns);
+  void enter(const wire::RecordHeader& header);
+  void leave(const wire::RecordHeader& header);
+  void whole_call(const wire::RecordHeader& header);
+  void add_counts(const RecordView& record);
   void count(FunctionId function, std::uint64_t duration_ns);
   Row& row_of(FunctionId function);
   Row& new_row_of(FunctionId function);

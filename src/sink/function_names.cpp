@@ -56,6 +56,9 @@ const FunctionNames::Function& FunctionNames::call_first(FunctionId id) {
   if (id >= entries_.size() || !entries_[id].function.plan) return unknown_;
   Entry& entry = entries_[id];
   entry.was_called = true;
+  // A system call's errors have names: its text takes the long way.
+  if (naming_.plain_style && !entry.definition.syscall)
+    entry.function.plain = PlainCall::make(*entry.function.plan, *naming_.plain_style);
   if (entry.definition.syscall) {
     order_.push_back(id);
     name_syscall(entry);

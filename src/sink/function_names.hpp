@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "sonictrace/decode/plain_call.hpp"
+#include "sonictrace/decode/render.hpp"
 #include "sonictrace/names/demangle.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/stream/definition.hpp"
@@ -19,6 +22,8 @@ struct FunctionNaming {
   bool tell_modules_apart = true;
   /// A system call is `SYS_write`, as ltrace 0.7.3 has it; else `write@SYS`.
   bool ltrace_syscalls = false;
+  /// Of a text log: how it shows values. Functions have their `plain` then.
+  std::optional<ValueStyle> plain_style = std::nullopt;
 };
 
 /// What the log calls each function. Names are made at a function's first call: of the thousands
@@ -31,6 +36,8 @@ public:
     std::shared_ptr<const proto::CallPlan> plan; ///< never null
     bool has_rest = false;                       ///< some arguments are shown at the return only
     bool syscall = false;
+    /// The short way to the text of a call; none where there is none.
+    std::optional<PlainCall> plain;
   };
 
   explicit FunctionNames(FunctionNaming naming);

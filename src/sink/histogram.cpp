@@ -5,13 +5,13 @@
 namespace sonictrace {
 
 void Histogram::grow_to(std::size_t bucket) {
-  const std::size_t octave = bucket / kBuckets * kBuckets;
+  const std::size_t octave = bucket / wire::kBucketsOfPower * wire::kBucketsOfPower;
   if (counts_.empty()) first_ = octave;
   if (octave < first_) {
     counts_.insert(counts_.begin(), first_ - octave, 0);
     first_ = octave;
   }
-  const std::size_t end = octave + kBuckets;
+  const std::size_t end = octave + wire::kBucketsOfPower;
   if (end > first_ + counts_.size()) counts_.resize(end - first_);
 }
 
@@ -38,7 +38,7 @@ std::uint64_t Histogram::percentile(unsigned percent) const {
   std::uint64_t seen = 0;
   for (std::size_t at = 0; at < counts_.size(); ++at) {
     seen += counts_[at];
-    if (seen >= wanted && seen > 0) return std::min(middle_of(first_ + at), largest_);
+    if (seen >= wanted && seen > 0) return std::min(wire::middle_of_bucket(first_ + at), largest_);
   }
   return 0;
 }

@@ -15,6 +15,16 @@ using wire::RecordKind;
 
 constexpr FunctionId kMaxFunctions = FunctionId{1} << 20;
 
+std::string_view state_of(EndOfCall::How how) {
+  switch (how) {
+    case EndOfCall::How::Open: return "open";
+    case EndOfCall::How::Returned: return "returned";
+    case EndOfCall::How::Unwound: return "unwound";
+    case EndOfCall::How::Unknown: break;
+  }
+  return "unknown";
+}
+
 void append_address(JsonObject& object, std::string_view name, std::uint64_t address) {
   std::string& out = object.value(name);
   out += '"';
@@ -47,6 +57,11 @@ void JsonSink::Log::write(RecordBatch batch) {
         break;
       case RecordKind::Return:
       case RecordKind::Unwound: leave(*record); break;
+      case RecordKind::Call: whole_call(*record); break;
+      case RecordKind::Counts:
+        functions_.called(header.function);
+        selection_.count_thinned(header.function, CountsView(record->payload).sums().calls, 0);
+        break;
     }
   }
   if (records.error() != nullptr) ++damaged_batches_;
@@ -82,41 +97,56 @@ void JsonSink::Log::leave(const RecordView& record) {
     unseen.arguments_known = false;
     call = &unseen;
   }
-  write_call(*call, thread.pid(), &record);
+  write_call(*call, thread.pid(), call_end(record));
 }
 
-void JsonSink::Log::write_call(const PendingCall& call, pid_t pid, const RecordView* record) {
+void JsonSink::Log::whole_call(const RecordView& record) {
+  const wire::RecordHeader& header = record.header;
+  functions_.called(header.function); // for the summary, as above
+  if (selection_.is_too_deep(header.depth)) return selection_.leave_out_deep();
+  const CallFields fields = call_fields(record);
+  const EndOfCall end_of_call = call_end(header, fields);
+  if (selection_.leaves_out_short(end_of_call.duration_ns)) return;
+  if (selection_.leaves_out_of_sample(header.function)) return;
+  PendingCall& call = whole_call_;
+  call.function = header.function;
+  call.depth = header.depth;
+  call.thread = static_cast<pid_t>(header.thread);
+  call.time_ns = header.time_ns;
+  call.captured.assign(fields.entry.begin(), fields.entry.end());
+  write_call(call, calls_.thread(call.thread).pid(), end_of_call);
+}
+
+void JsonSink::Log::write_call(const PendingCall& call, pid_t pid, const EndOfCall& end_of_call) {
   const FunctionNames::Function& function = functions_.called(call.function);
-  const bool returned = record != nullptr && record->header.kind == RecordKind::Return;
   JsonObject object = begin(function.syscall ? "syscall" : "call", call.time_ns, pid, call.thread);
   object.append(function_members(call.function));
   std::string& arguments = object.value("args");
   if (call.arguments_known) {
-    json_arguments(arguments, *function.plan, call.captured,
-                   returned ? std::optional(record->payload) : std::nullopt, style_);
+    json_arguments(arguments, *function.plan, call.captured, end_of_call.returned(), style_);
   } else {
     arguments += "null";
   }
-  if (returned) {
-    append_result(object, function, *record);
+  if (end_of_call.returned()) {
+    append_result(object, function, end_of_call.leave);
   } else {
     object.value("result") += "null";
   }
-  if (record != nullptr) {
-    object.number("duration_ns", record->header.detail);
+  if (end_of_call.has_duration()) {
+    object.number("duration_ns", end_of_call.duration_ns);
   } else {
     object.value("duration_ns") += "null";
   }
   object.number("depth", call.depth);
-  object.text("state", record == nullptr ? "open" : returned ? "returned" : "unwound");
+  object.text("state", state_of(end_of_call.how));
   if (!call.frames.empty()) append_frames(object, call.frames);
   end(object);
 }
 
 void JsonSink::Log::append_result(JsonObject& object, const FunctionNames::Function& function,
-                                  const RecordView& record) {
+                                  std::span<const std::byte> leave) {
   if (function.syscall) {
-    const auto value = result_value(*function.plan, record.payload);
+    const auto value = result_value(*function.plan, leave);
     std::string text; // `-1 ENOENT (No such file or directory)`
     if (value && append_syscall_error(text, *value)) {
       std::string_view name = text;
@@ -126,7 +156,7 @@ void JsonSink::Log::append_result(JsonObject& object, const FunctionNames::Funct
       return;
     }
   }
-  json_result(object.value("result"), *function.plan, record.payload, style_);
+  json_result(object.value("result"), *function.plan, leave, style_);
 }
 
 void JsonSink::Log::append_frames(JsonObject& object, std::span<const std::uint32_t> ids) {
@@ -148,7 +178,7 @@ void JsonSink::Log::append_frames(JsonObject& object, std::span<const std::uint3
 /// Calls that will not return.
 void JsonSink::Log::write_open_calls(const std::vector<PendingCall>& calls) {
   for (const PendingCall& call : calls)
-    if (!call.inherited) write_call(call, calls_.thread(call.thread).pid(), nullptr);
+    if (!call.inherited) write_call(call, calls_.thread(call.thread).pid(), EndOfCall());
 }
 
 /// The same for all calls of one function.
@@ -275,6 +305,7 @@ void JsonSink::Log::close(const SessionSummary& summary) {
   object.number("left_out_short", left_out.short_calls);
   object.number("left_out_deep", left_out.deep_calls);
   object.number("left_out_sampled", left_out.sampled_calls);
+  if (left_out.thinned_calls != 0) object.number("left_out_counted", left_out.thinned_calls);
   end(object);
 }
 

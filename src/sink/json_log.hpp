@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sink/call_end.hpp"
 #include "sink/call_selection.hpp"
 #include "sink/frame_texts.hpp"
 #include "sink/function_names.hpp"
@@ -46,15 +47,15 @@ public:
 private:
   void enter(const RecordView& record);
   void leave(const RecordView& record);
-  /// `record` is null for a call that has not ended.
-  void write_call(const PendingCall& call, pid_t pid, const RecordView* record);
+  void whole_call(const RecordView& record);
+  void write_call(const PendingCall& call, pid_t pid, const EndOfCall& end_of_call);
   void write_open_calls(const std::vector<PendingCall>& calls);
   /// Begins a line with the members that all have: up to `time_ns`.
   JsonObject begin(std::string_view kind, std::uint64_t time_ns, std::optional<pid_t> pid = {},
                    std::optional<pid_t> tid = {});
   void end(JsonObject& object);
   void append_result(JsonObject& object, const FunctionNames::Function& function,
-                     const RecordView& record);
+                     std::span<const std::byte> leave);
   void append_frames(JsonObject& object, std::span<const std::uint32_t> ids);
   const std::string& function_members(FunctionId id);
 
@@ -69,6 +70,7 @@ private:
   std::string host_;                 ///< as a JSON string
   std::vector<std::string> members_; ///< by FunctionId: `"module":...,"mangled":...`
   std::string unknown_members_;
+  PendingCall whole_call_; ///< the one that is being written; its memory is used again and again
   std::uint64_t damaged_batches_ = 0;
   std::uint64_t entered_ = 0;
 };

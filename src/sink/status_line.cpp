@@ -131,8 +131,17 @@ void StatusLine::note(const Definition& definition) {
 
 void StatusLine::note(RecordBatch batch) {
   RecordReader records(batch);
-  while (const auto record = records.next()) {
-    const wire::RecordHeader& header = record->header;
+  RecordView record;
+  while (records.next(record)) {
+    const wire::RecordHeader& header = record.header;
+    if (header.kind == wire::RecordKind::Call) {
+      ++calls_;
+      continue;
+    }
+    if (header.kind == wire::RecordKind::Counts) {
+      calls_ += CountsView(record.payload).sums().calls;
+      continue;
+    }
     if (header.kind == wire::RecordKind::Frames) continue;
     auto& open = threads_[static_cast<pid_t>(header.thread)].open;
     if (header.kind == wire::RecordKind::Enter) {

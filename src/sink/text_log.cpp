@@ -12,6 +12,14 @@ namespace {
 
 using wire::RecordKind;
 
+ValueStyle style_of(const TextOptions& options) {
+  ValueStyle style;
+  style.string_limit = options.string_limit;
+  style.ltrace = options.ltrace;
+  style.whole_paths = options.whole_paths;
+  return style;
+}
+
 TextOptions sound(TextOptions options) {
   // Whether a call was short is known at its return: too late to leave out the half that a split
   // line has of it already.
@@ -23,29 +31,35 @@ TextOptions sound(TextOptions options) {
 } // namespace
 
 TextSink::Log::Log(Writer writer, const TextOptions& options, bool module_lines)
-    : writer_(std::move(writer)), options_(sound(options)), module_lines_(module_lines), style_(),
-      time_(options.time, options.nanoseconds),
-      functions_({options.demangle, options.show_caller, !options.ltrace, options.ltrace}),
+    : writer_(std::move(writer)), options_(sound(options)), module_lines_(module_lines),
+      style_(style_of(options)), prefix_(options_),
+      functions_({options.demangle, options.show_caller, !options.ltrace, options.ltrace, style_}),
       frames_(options.demangle, options.ltrace),
-      selection_({options.min_time_ns, options.max_depth, options.sample}), out_(writer_.text()) {
-  style_.string_limit = options.string_limit;
-  style_.ltrace = options.ltrace;
-  style_.whole_paths = options.whole_paths;
-}
+      selection_({options.min_time_ns, options.max_depth, options.sample}), out_(writer_.text()),
+      plain_lines_(options_, prefix_) {}
 
 // ---- records ---------------------------------------------------------------------------------
 
 void TextSink::Log::write(RecordBatch batch) {
   RecordReader records(batch);
-  while (const auto record = records.next()) {
-    switch (record->header.kind) {
-      case RecordKind::Enter: enter(*record); break;
-      case RecordKind::Frames: note_frames(*record); break;
-      case RecordKind::Return:
-      case RecordKind::Unwound: leave(*record); break;
+  RecordView record;
+  while (records.next(record)) {
+    if (record.header.kind == RecordKind::Call) {
+      whole_call(record);
+      continue;
     }
-    now_ns_ = record->header.time_ns;
+    write_plain_lines();
+    now_ns_ = record.header.time_ns;
+    switch (record.header.kind) {
+      case RecordKind::Enter: enter(record); break;
+      case RecordKind::Frames: note_frames(record); break;
+      case RecordKind::Return:
+      case RecordKind::Unwound: leave(record); break;
+      case RecordKind::Call: break; // see above
+      case RecordKind::Counts: add_counts(record); break;
+    }
   }
+  write_plain_lines();
   if (records.error() != nullptr) ++damaged_batches_;
   begin_thinning_if_large();
 }
@@ -95,7 +109,7 @@ void TextSink::Log::leave(const RecordView& record) {
   if (header.kind == RecordKind::Unwound && options_.ltrace) return;
   if (call != nullptr && call->line == CallLine::Never) return;
   if (call != nullptr && call->line == CallLine::Later && call->arguments_known) {
-    write_whole(record, *call);
+    write_pending(*call, call_end(record));
   } else {
     finish_split(record, call);
   }
@@ -117,107 +131,55 @@ void TextSink::Log::finish_split(const RecordView& record, const PendingCall* ca
     out_ += " resumed> ";
   }
   if (function.has_rest && call != nullptr && call->arguments_known) {
-    const auto leave =
-        header.kind == RecordKind::Return ? std::optional(record.payload) : std::nullopt;
-    append_arguments(out_, *function.plan, call->captured, leave, ArgumentPart::Rest, style_);
+    append_arguments(out_, *function.plan, call->captured, call_end(record).returned(),
+                     ArgumentPart::Rest, style_);
   }
   out_ += ") ";
   selection_.wrote(header.function);
-  write_end(record, function, call);
+  write_end(function, call_end(record));
+  if (call != nullptr) frames_.append_block(out_, call->frames);
 }
 
-void TextSink::Log::write_whole(const RecordView& record, const PendingCall& call) {
-  const std::uint64_t duration_ns = record.header.detail;
-  if (selection_.leaves_out_short(duration_ns) ||
+/// A call of which nothing was written so far.
+void TextSink::Log::write_pending(const PendingCall& call, const EndOfCall& end) {
+  const Function& function = functions_.called(call.function);
+  if (selection_.leaves_out_short(end.duration_ns) ||
       (!is_split() && selection_.leaves_out_of_sample(call.function)) ||
-      selection_.leaves_out_frequent(call.function, duration_ns)) {
-    functions_.called(call.function); // for the closing line, as above
+      selection_.leaves_out_frequent(call.function, end.duration_ns))
     return;
-  }
   begin_line(kUnfinished, call.thread, call.time_ns, call.return_address);
-  append_call(call, call.captured, ArgumentPart::All,
-              record.header.kind == RecordKind::Return ? std::optional(record.payload)
-                                                       : std::nullopt);
+  append_call(call, call.captured, ArgumentPart::All, end.returned());
   out_ += ") ";
   selection_.wrote(call.function);
-  write_end(record, functions_.called(call.function), &call);
+  write_end(function, end);
+  frames_.append_block(out_, call.frames);
 }
 
 /// From the padding on. LTRACE-COMPAT's rule: `=` stands in column `align`, counted from 1, or one
 /// blank behind the `)`.
-void TextSink::Log::write_end(const RecordView& record, const Function& function,
-                              const PendingCall* call) {
+void TextSink::Log::write_end(const Function& function, const EndOfCall& end) {
   const std::size_t width = out_.size() - line_start_;
   if (width + 1 < options_.align) out_.append(options_.align - 1 - width, ' ');
   out_ += "= ";
-  if (record.header.kind == RecordKind::Unwound) {
+  if (end.how == EndOfCall::How::Unwound) {
     out_ += "<unwound>";
-  } else if (!append_error(record, function)) {
-    append_result(out_, *function.plan, record.payload, style_);
+  } else if (end.how == EndOfCall::How::Unknown) {
+    out_ += '?';
+  } else if (!append_error(function, end.leave)) {
+    append_result(out_, *function.plan, end.leave, style_);
   }
-  if (options_.durations) {
+  if (options_.durations && end.has_duration()) {
     out_ += ' ';
-    append_duration(out_, record.header.detail, options_.nanoseconds);
+    append_duration(out_, end.duration_ns, options_.nanoseconds);
   }
   end_line();
-  if (call != nullptr) frames_.append_block(out_, call->frames);
 }
 
 /// A system call's error has a name. ltrace shows the number.
-bool TextSink::Log::append_error(const RecordView& record, const Function& function) {
+bool TextSink::Log::append_error(const Function& function, std::span<const std::byte> leave) {
   if (!function.syscall || options_.ltrace) return false;
-  const auto value = result_value(*function.plan, record.payload);
+  const auto value = result_value(*function.plan, leave);
   return value && append_syscall_error(out_, *value);
-}
-
-// ---- thinning --------------------------------------------------------------------------------
-
-void TextSink::Log::begin_thinning_if_large() {
-  if (options_.thin_after == 0 || selection_.is_thinning() || writer_.size() < options_.thin_after)
-    return;
-  if (open_line_) return; // the remark would cut it in two
-  selection_.start_thinning();
-  thinned_at_ns_ = now_ns_;
-  write_remark(now_ns_, "the log is large: from here on, calls of less than 100 us of a function "
-                        "that has 10000 lines are counted and not written");
-}
-
-void TextSink::Log::tick(std::uint64_t now_ns) {
-  now_ns_ = now_ns;
-  if (selection_.is_thinning() && now_ns >= thinned_at_ns_ + kThinPeriod) write_thinned();
-}
-
-/// `+++ NAME: N more calls, T s, not written +++`, a line for each function.
-void TextSink::Log::write_thinned() {
-  thinned_at_ns_ = now_ns_;
-  struct Sum {
-    std::string_view name;
-    std::uint64_t calls, time_ns;
-  };
-  std::vector<Sum> sums; // one function called from two modules is one name
-  for (const auto& [function, calls, time_ns] : selection_.take_thinned()) {
-    const std::string_view name = functions_.called(function).shown;
-    const auto same =
-        std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) { return sum.name == name; });
-    if (same == sums.end()) {
-      sums.push_back({name, calls, time_ns});
-    } else {
-      same->calls += calls;
-      same->time_ns += time_ns;
-    }
-  }
-  std::string text;
-  for (const auto& [name, calls, time_ns] : sums) {
-    text = name;
-    text += ": ";
-    append_decimal(text, calls);
-    text += calls == 1 ? " more call, " : " more calls, ";
-    append_decimal(text, time_ns / 1'000'000'000);
-    text += '.';
-    append_padded(text, time_ns % 1'000'000'000, 9);
-    text += " s, not written";
-    write_remark(now_ns_, text);
-  }
 }
 
 // ---- lines -----------------------------------------------------------------------------------
@@ -226,26 +188,8 @@ void TextSink::Log::begin_line(std::string_view end_of_open_line, pid_t thread,
                                std::uint64_t time_ns, std::uint64_t instruction) {
   end_open_line(end_of_open_line);
   line_start_ = out_.size();
-  const bool other_thread = options_.thread_after_time && first_thread_ && thread != *first_thread_;
-  const bool behind_time = other_thread && options_.time != TimeStamp::None;
-  if (options_.pid_prefix || (other_thread && !behind_time)) {
-    if (options_.brackets) out_ += "[pid ";
-    append_decimal(out_, thread);
-    out_ += options_.brackets ? "] " : " ";
-  }
-  if (options_.time != TimeStamp::None) {
-    time_.append(out_, time_ns);
-    if (behind_time && !options_.pid_prefix) {
-      out_ += '/';
-      append_decimal(out_, thread);
-    }
-    out_ += ' ';
-  }
-  if (options_.instruction_pointer) {
-    out_ += '[';
-    append_hex(out_, instruction);
-    out_ += "] ";
-  }
+  char text[LinePrefix::kRoom];
+  out_.append(text, prefix_.put(text, thread, time_ns, instruction));
 }
 
 void TextSink::Log::begin_event(pid_t thread, std::uint64_t time_ns, std::uint64_t instruction,

@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "sink/call_end.hpp"
 #include "sink/call_selection.hpp"
 #include "sink/closing_line.hpp"
 #include "sink/frame_texts.hpp"
 #include "sink/function_names.hpp"
+#include "sink/line_prefix.hpp"
 #include "sink/pending_calls.hpp"
-#include "sink/time_text.hpp"
+#include "sink/plain_lines.hpp"
 #include "sonictrace/decode/render.hpp"
 #include "sonictrace/sink/text_sink.hpp"
 #include "sonictrace/stream/record_reader.hpp"
@@ -24,7 +26,8 @@ namespace sonictrace {
 /// The lines of the classic log, in both forms. Split: one line of all threads may be open, that
 /// of the call that began last, and is ended by whatever comes next. Whole: a call is remembered
 /// at its entry and written at its return. In the split form calls are whole lines too where their
-/// opening line is held back: when the log is being thinned.
+/// opening line is held back, when the log is being thinned, and where one record tells all of
+/// them.
 class TextSink::Log {
 public:
   Log(Writer writer, const TextOptions& options, bool module_lines);
@@ -33,6 +36,7 @@ public:
   void tick(std::uint64_t now_ns);
   void close(const SessionSummary& summary);
   std::string closing_line(const SessionSummary& summary) const;
+  std::vector<FunctionId> take_thinned() { return selection_.take_newly_thinned(); }
   Writer& writer() { return writer_; }
   const Writer& writer() const { return writer_; }
 
@@ -62,9 +66,16 @@ private:
   void note_frames(const RecordView& record);
   void leave(const RecordView& record);
   void finish_split(const RecordView& record, const PendingCall* call);
-  void write_whole(const RecordView& record, const PendingCall& call);
-  void write_end(const RecordView& record, const Function& function, const PendingCall* call);
-  bool append_error(const RecordView& record, const Function& function);
+  void write_pending(const PendingCall& call, const EndOfCall& end);
+  void write_end(const Function& function, const EndOfCall& end);
+  bool append_error(const Function& function, std::span<const std::byte> leave);
+
+  void whole_call(const RecordView& record);
+  bool leaves_out(const wire::RecordHeader& call);
+  void write_plain_lines();
+  void write_whole(const wire::RecordHeader& header, const CallFields& fields,
+                   const Function& function);
+  void add_counts(const RecordView& record);
   void begin_thinning_if_large();
   void write_thinned();
 
@@ -75,7 +86,8 @@ private:
   void end_line();
   void end_open_line(std::string_view how);
   void append_indent(std::uint16_t depth);
-  /// `NAME(ARGUMENTS`, as known at the entry; of a Return record's `leave`, the others too.
+  /// `NAME(ARGUMENTS`, as known at the entry; of what was captured when it was to `leave`, the
+  /// others too.
   void append_call(const PendingCall& call, std::span<const std::byte> captured, ArgumentPart part,
                    std::optional<std::span<const std::byte>> leave = std::nullopt);
   bool is_open(const PendingCall& call) const {
@@ -88,7 +100,7 @@ private:
   TextOptions options_;
   bool module_lines_;
   ValueStyle style_;
-  TimeText time_;
+  LinePrefix prefix_;
   FunctionNames functions_;
   PendingCalls calls_;
   FrameTexts frames_;
@@ -96,7 +108,6 @@ private:
   std::uint64_t damaged_batches_ = 0;
   std::uint64_t now_ns_ = 0;        ///< of the latest record or tick
   std::uint64_t thinned_at_ns_ = 0; ///< when what was left out was told last
-  std::optional<pid_t> first_thread_;
   std::uint64_t entered_ = 0;
 
   std::string& out_;           ///< the writer's pending text
@@ -108,6 +119,7 @@ private:
     std::size_t width;
   };
   std::optional<OpenLine> open_line_;
+  PlainLines plain_lines_; ///< none outside of write()
 };
 
 } // namespace sonictrace

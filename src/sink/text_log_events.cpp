@@ -11,7 +11,7 @@ namespace sonictrace {
 // ---- events ----------------------------------------------------------------------------------
 
 void TextSink::Log::take(const ThreadStarted& thread) {
-  if (thread.first) first_thread_ = thread.tid;
+  if (thread.first) prefix_.set_first_thread(thread.tid);
   calls_.thread_started(thread.pid, thread.tid);
   if (!options_.banner.empty()) write_remark(thread.time_ns, std::exchange(options_.banner, {}));
 }
@@ -80,10 +80,8 @@ void TextSink::Log::take(const Remark& remark) { write_remark(remark.time_ns, re
 void TextSink::Log::write_remark(std::uint64_t time_ns, std::string_view text) {
   end_open_line(kUnfinished);
   line_start_ = out_.size();
-  if (options_.time != TimeStamp::None) {
-    time_.append(out_, time_ns);
-    out_ += ' ';
-  }
+  char time[TimeText::kRoom];
+  out_.append(time, prefix_.put_time(time, time_ns));
   out_ += "+++ ";
   append_sanitized(out_, text);
   out_ += " +++";

@@ -34,6 +34,8 @@ Result<void> TextSink::finish(const SessionSummary& summary) {
   return log_->writer().status();
 }
 
+std::vector<FunctionId> TextSink::take_thinned() { return log_->take_thinned(); }
+
 std::uint64_t TextSink::bytes_written() const { return log_->writer().size(); }
 
 bool TextSink::is_healthy() const { return log_->writer().is_healthy(); }

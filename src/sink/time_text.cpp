@@ -1,80 +1,91 @@
 #include "sink/time_text.hpp"
 
-#include <cstring>
-
-#include "sonictrace/decode/digits.hpp"
-
 namespace sonictrace {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-void put_two_digits(char* at, int value) {
-  at[0] = static_cast<char>('0' + value / 10);
-  at[1] = static_cast<char>('0' + value % 10);
+/// `.UUUUUU` or nine digits, of less than a second.
+char* put_part_of_second(char* at, std::uint64_t ns, bool nanoseconds) {
+  *at++ = '.';
+  // 32 bits are enough, and are divided sooner.
+  auto rest = static_cast<std::uint32_t>(ns);
+  const std::uint32_t below = rest % 1000;
+  rest /= 1000;
+  put_pair(at, rest / 10'000);
+  put_pair(at + 2, rest / 100 % 100);
+  put_pair(at + 4, rest % 100);
+  return nanoseconds ? put_padded(at + 6, below, 3) : at + 6;
 }
 
 } // namespace
 
 TimeText::TimeText(TimeStamp form, bool nanoseconds) : form_(form), nanoseconds_(nanoseconds) {
   ::tzset(); // localtime_r need not do it (POSIX)
+  read_clock(0);
 }
 
-void TimeText::append(std::string& out, std::uint64_t time_ns) {
+char* TimeText::put_anew(char* at, std::uint64_t time_ns) {
   switch (form_) {
-    case TimeStamp::None: return;
+    case TimeStamp::None: return at;
     case TimeStamp::Epoch:
-      append_decimal(out, time_ns / kSecond);
-      append_fraction(out, time_ns % kSecond);
-      return;
-    case TimeStamp::Relative: {
-      if (previous_ns_ == 0) previous_ns_ = time_ns;
-      const std::uint64_t passed = time_ns > previous_ns_ ? time_ns - previous_ns_ : 0;
-      previous_ns_ = time_ns;
-      if (passed < 100 * kSecond) out += ' ';
-      if (passed < 10 * kSecond) out += ' ';
-      append_decimal(out, passed / kSecond);
-      append_fraction(out, passed % kSecond);
-      return;
-    }
+      at = put_decimal(at, time_ns / kSecond);
+      return put_part_of_second(at, time_ns % kSecond, nanoseconds_);
+    case TimeStamp::Relative: return put_relative(at, time_ns);
     case TimeStamp::Seconds:
     case TimeStamp::Microseconds: break;
   }
-  const std::uint64_t second = time_ns / kSecond;
-  if (second != cached_second_) {
-    cached_second_ = second;
-    const auto when = static_cast<std::time_t>(second);
-    std::tm local = {};
-    ::localtime_r(&when, &local);
-    put_two_digits(clock_, local.tm_hour);
-    clock_[2] = ':';
-    put_two_digits(clock_ + 3, local.tm_min);
-    clock_[5] = ':';
-    put_two_digits(clock_ + 6, local.tm_sec);
+  // Wraps around before that second: as far away as any other one.
+  std::uint64_t passed = time_ns - second_begin_ns_;
+  if (passed >= kSecond) {
+    read_clock(time_ns / kSecond);
+    passed = time_ns % kSecond;
   }
-  out.append(clock_, sizeof clock_);
-  if (form_ == TimeStamp::Microseconds) append_fraction(out, time_ns % kSecond);
+  std::memcpy(at, clock_, sizeof clock_);
+  at += sizeof clock_;
+  if (form_ == TimeStamp::Seconds) return at;
+  char* const end = put_part_of_second(at, passed, nanoseconds_);
+  if (!nanoseconds_) {
+    kept_begin_ns_ = time_ns - passed % kKeepFor;
+    kept_for_ns_ = kKeepFor;
+    std::memcpy(kept_, at - sizeof clock_, kKeptDigits);
+  }
+  return end;
 }
 
-void TimeText::append_fraction(std::string& out, std::uint64_t ns) const {
-  out += '.';
-  if (nanoseconds_) {
-    append_padded(out, ns, 9);
-  } else {
-    append_padded(out, ns / 1000, 6);
-  }
+char* TimeText::put_relative(char* at, std::uint64_t time_ns) {
+  if (previous_ns_ == 0) previous_ns_ = time_ns;
+  const std::uint64_t passed = time_ns > previous_ns_ ? time_ns - previous_ns_ : 0;
+  previous_ns_ = time_ns;
+  if (passed < 100 * kSecond) *at++ = ' ';
+  if (passed < 10 * kSecond) *at++ = ' ';
+  at = put_decimal(at, passed / kSecond);
+  return put_part_of_second(at, passed % kSecond, nanoseconds_);
 }
 
-void append_duration(std::string& out, std::uint64_t duration_ns, bool nanoseconds) {
-  out += '<';
-  append_decimal(out, duration_ns / kSecond);
-  out += '.';
-  if (nanoseconds) {
-    append_padded(out, duration_ns % kSecond, 9);
+void TimeText::read_clock(std::uint64_t second) {
+  second_begin_ns_ = second * kSecond;
+  const auto when = static_cast<std::time_t>(second);
+  std::tm local = {};
+  ::localtime_r(&when, &local);
+  put_padded(clock_, static_cast<unsigned>(local.tm_hour), 2);
+  clock_[2] = ':';
+  put_padded(clock_ + 3, static_cast<unsigned>(local.tm_min), 2);
+  clock_[5] = ':';
+  put_padded(clock_ + 6, static_cast<unsigned>(local.tm_sec), 2);
+}
+
+char* put_long_duration(char* at, std::uint64_t duration_ns, bool nanoseconds) {
+  *at++ = '<';
+  if (duration_ns < kSecond) { // as most are, and no division is needed
+    *at++ = '0';
   } else {
-    append_padded(out, duration_ns % kSecond / 1000, 6);
+    at = put_decimal(at, duration_ns / kSecond);
+    duration_ns %= kSecond;
   }
-  out += '>';
+  at = put_part_of_second(at, duration_ns, nanoseconds);
+  *at = '>';
+  return at + 1;
 }
 
 } // namespace sonictrace

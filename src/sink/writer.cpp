@@ -1,13 +1,14 @@
 #include "sonictrace/sink/writer.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
+#include <sched.h>
+#include <sys/stat.h>
 
-#include <cerrno>
+#include <system_error>
 #include <utility>
 
-#include "sink/compressor.hpp"
+#include "sink/block_queue.hpp"
+#include "sink/outlet.hpp"
 
 namespace sonictrace {
 
@@ -24,98 +25,88 @@ Compression compression_of(std::string_view path) {
   return Compression::None;
 }
 
+struct Writer::Cores {
+  cpu_set_t set;
+};
+
 Writer::Writer(UniqueFd fd, Buffering buffering, std::string name, Compression compression)
-    : fd_(std::move(fd)), buffering_(buffering), name_(std::move(name)),
-      compressor_(make_compressor(compression)) {
+    : buffering_(buffering),
+      outlet_(std::make_unique<Outlet>(std::move(fd), std::move(name), compression)) {
   pending_.reserve(kBlockSize + kBlockSize / 16);
+  struct stat file = {};
+  if (buffering != Buffering::Background || ::fstat(outlet_->fd(), &file) != 0 ||
+      !S_ISREG(file.st_mode))
+    return;
+  // Now, as a thread that traces may be bound to the core of its tracee later.
+  Cores cores = {};
+  if (::sched_getaffinity(0, sizeof cores.set, &cores.set) == 0)
+    cores_ = std::make_unique<const Cores>(cores);
 }
 
 Writer::Writer(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
 void Writer::write_block() {
-  if (compressor_) {
-    if (!gave_up_) compressor_->compress(pending_, Compressor::Ending::Open, compressed_);
-    is_flushed_ = false;
-    pending_.clear();
+  if (cores_ && put_in_background()) return;
+  if (!outlet_->is_blocked()) outlet_->write(pending_, Compressor::Ending::Open);
+}
+
+/// False, and then for ever, where something has failed.
+bool Writer::put_in_background() {
+  if (!queue_) {
+    try {
+      queue_ = std::make_unique<BlockQueue>(*outlet_, cores_->set);
+    } catch (const std::system_error&) { // there is no room for a thread
+      cores_.reset();
+      return false;
+    }
   }
-  write_outgoing();
+  if (queue_->put(pending_)) {
+    pending_.reserve(kBlockSize + kBlockSize / 16);
+    return true;
+  }
+  settle();
+  return false;
+}
+
+/// Waits until the outlet is free.
+void Writer::settle() {
+  if (!queue_) return;
+  queue_->settle();
+  if (!queue_->has_failed()) return;
+  queue_->give_back(pending_);
+  queue_.reset();
+  cores_.reset();
 }
 
 void Writer::flush() {
-  if (compressor_ && !is_finished_ && !(pending_.empty() && is_flushed_)) {
-    if (!gave_up_) compressor_->compress(pending_, Compressor::Ending::Flushed, compressed_);
-    is_flushed_ = true;
-    pending_.clear();
+  settle();
+  outlet_->write(pending_, Compressor::Ending::Flushed);
+  if (!queue_) return;
+  if (outlet_->first_error()) {
+    queue_.reset();
+    cores_.reset();
+  } else {
+    queue_->outlet_used();
   }
-  write_outgoing();
 }
 
 void Writer::finish() {
-  if (compressor_ && !is_finished_) {
-    if (!gave_up_) compressor_->compress(pending_, Compressor::Ending::Ended, compressed_);
-    is_finished_ = true;
-    pending_.clear();
-  }
-  write_outgoing();
-  if (!is_blocked_) return;
-  give_up("its reader does not read, so the log is cut");
-  outgoing().clear();
+  settle();
+  queue_.reset();
+  cores_.reset();
+  outlet_->finish(pending_);
 }
 
-void Writer::write_outgoing() {
-  std::string& bytes = outgoing();
-  if (bytes.empty()) return;
-  if (!gave_up_ && try_outgoing()) return;
-  if (is_blocked_ && bytes.size() > kMaxBlocked) give_up("its reader does not read");
-  if (!is_blocked_ && bytes.size() > kMaxPending) gave_up_ = true;
-  // From here on the log would have a gap, so nothing more is written.
-  if (gave_up_) bytes.clear();
+std::uint64_t Writer::size() const {
+  const std::uint64_t size = queue_ ? queue_->size() : outlet_->size();
+  return outlet_->is_compressed() ? size : size + pending_.size();
 }
 
-bool Writer::try_outgoing() {
-  std::string& bytes = outgoing();
-  std::size_t done = 0;
-  bool success = true;
-  is_blocked_ = false;
-  while (done < bytes.size()) {
-    const ssize_t n = ::write(fd_.get(), bytes.data() + done, bytes.size() - done);
-    const int error = errno;
-    if (n >= 0) {
-      done += static_cast<std::size_t>(n);
-      continue;
-    }
-    if (error == EAGAIN) { // stderr may have been made non-blocking by anybody who shares it
-      pollfd wait = {fd_.get(), POLLOUT, 0};
-      if (::poll(&wait, 1, -1) >= 0 || errno != EINTR) continue;
-    }
-    if (error == EAGAIN || error == EINTR) {
-      is_blocked_ = true;
-      success = false;
-      break;
-    }
-    if (error == EPIPE) gave_up_ = true; // nobody will ever read it
-    note_failure(Error(static_cast<std::errc>(error), "can't write " + name_));
-    success = false;
-    break;
-  }
-  written_ += done;
-  bytes.erase(0, done);
-  return success;
-}
-
-void Writer::give_up(const char* why) {
-  is_blocked_ = false;
-  gave_up_ = true;
-  note_failure(Error::saying("can't write " + name_ + ": " + why));
-}
-
-void Writer::note_failure(Error error) {
-  if (!first_error_) first_error_ = std::move(error);
-}
+bool Writer::is_healthy() const { return queue_ ? !queue_->has_failed() : !outlet_->first_error(); }
 
 Result<void> Writer::status() const {
-  if (first_error_) return *first_error_;
+  if (!is_healthy()) return *outlet_->first_error(); // a queue that has failed has left the outlet
   return {};
 }
 

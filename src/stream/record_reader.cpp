@@ -1,32 +1,25 @@
 #include "sonictrace/stream/record_reader.hpp"
 
-#include <cstring>
+#include "sonictrace/wire/histogram.hpp"
 
 namespace sonictrace {
 
-using wire::RecordHeader;
-using wire::RecordKind;
-
-std::optional<RecordView> RecordReader::next() {
-  if (rest_.empty()) return std::nullopt;
-  if (rest_.size() < sizeof(RecordHeader)) return fail("a part of a record at the end");
-  RecordView view;
-  std::memcpy(&view.header, rest_.data(), sizeof view.header);
-  const std::size_t size = view.header.size;
-  if (size < sizeof(RecordHeader)) return fail("a record smaller than its header");
-  if (size % wire::kRecordAlignment != 0) return fail("a record of an odd size");
-  if (size > rest_.size()) return fail("a record that runs over the end");
-  if (view.header.kind < RecordKind::Enter || view.header.kind > RecordKind::Frames)
-    return fail("a record of an unknown kind");
-  view.payload = rest_.subspan(sizeof(RecordHeader), size - sizeof(RecordHeader));
-  rest_ = rest_.subspan(size);
-  return view;
+bool RecordReader::is_sound_counts(std::span<const std::byte> payload) {
+  constexpr std::size_t kLastBucket = wire::bucket_of(~std::uint64_t{0});
+  if (payload.size() < sizeof(wire::CountsPayload)) return fail("counts without a payload");
+  const CountsView counts(payload);
+  const std::size_t room =
+      (payload.size() - sizeof(wire::CountsPayload)) / sizeof(wire::CountedBucket);
+  if (counts.sums().buckets > room) return fail("counts whose buckets run over their end");
+  for (std::size_t at = 0; at < counts.bucket_count(); ++at)
+    if (counts.bucket(at).bucket > kLastBucket) return fail("counts of a bucket that there is not");
+  return true;
 }
 
-std::optional<RecordView> RecordReader::fail(const char* why) {
+bool RecordReader::fail(const char* why) {
   error_ = why;
   rest_ = {};
-  return std::nullopt;
+  return false;
 }
 
 } // namespace sonictrace

@@ -36,11 +36,36 @@ void RecordBuffer::unwound(std::uint32_t thread, std::uint32_t function, std::ui
 void RecordBuffer::frames(std::uint32_t thread, std::uint32_t function, std::uint64_t call,
                           std::uint16_t depth, std::uint64_t time_ns,
                           std::span<const std::uint32_t> frames) {
-  const auto room = begin(
-      {0, RecordKind::Frames, 0, depth, function, thread, call, time_ns, frames.size()},
-      frames.size_bytes());
+  const auto room =
+      begin({0, RecordKind::Frames, 0, depth, function, thread, call, time_ns, frames.size()},
+            frames.size_bytes());
   std::memcpy(room.data(), frames.data(), frames.size_bytes());
   commit(frames.size_bytes());
+}
+
+std::span<std::byte> RecordBuffer::call(const WholeCall& call, std::size_t room) {
+  const auto all = begin({0, RecordKind::Call, call.flags, call.depth, call.function, call.thread,
+                          call.return_address, call.time_ns, call.duration_ns},
+                         sizeof(wire::CallPayload) + room);
+  return all.subspan(sizeof(wire::CallPayload));
+}
+
+void RecordBuffer::commit_call(std::size_t entry_size, std::size_t used) {
+  SONICTRACE_CHECK(begun_ && entry_size <= used, "the entry is a part of the call");
+  const wire::CallPayload head = {static_cast<std::uint32_t>(entry_size)};
+  std::memcpy(bytes_.data() + used_ + sizeof(RecordHeader), &head, sizeof head);
+  commit(sizeof head + used);
+}
+
+void RecordBuffer::counts(std::uint32_t thread, std::uint32_t function, std::uint64_t time_ns,
+                          wire::CountsPayload sums, std::span<const wire::CountedBucket> buckets) {
+  sums.buckets = buckets.size();
+  const auto room = begin({0, RecordKind::Counts, 0, 0, function, thread, 0, time_ns, 0},
+                          sizeof sums + buckets.size_bytes());
+  std::memcpy(room.data(), &sums, sizeof sums);
+  if (!buckets.empty())
+    std::memcpy(room.data() + sizeof sums, buckets.data(), buckets.size_bytes());
+  commit(sizeof sums + buckets.size_bytes());
 }
 
 std::span<std::byte> RecordBuffer::begin(const RecordHeader& header, std::size_t room) {

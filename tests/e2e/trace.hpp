@@ -16,7 +16,7 @@
 namespace sonictrace::test {
 
 /// Every end-to-end test runs once with each of these.
-inline const std::vector<std::string> kEngines = {"breakpoint"};
+inline const std::vector<std::string> kEngines = {"breakpoint", "inline"};
 
 /// The builds of each tracee, see tests/tracees.
 inline const std::vector<std::string> kVariants = {"pie-lazy", "pie-now", "nopie-lazy",

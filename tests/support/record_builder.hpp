@@ -30,6 +30,16 @@ struct FunctionPlace {
   bool syscall = false;
 };
 
+/// What a call that one record tells of is, besides its function.
+struct WholeCall {
+  std::vector<std::uint64_t> arguments = {};
+  std::uint64_t result = 0;
+  std::uint64_t duration_ns = 1000;
+  std::uint16_t depth = 1;
+  std::uint8_t flags = 0;
+  std::uint64_t return_address = 0x401184;
+};
+
 /// Plays an engine: defines functions and writes records of their calls to a sink, captured from a
 /// memory of its own by the real plans. Time goes on by 1 us with each call and return.
 class RecordBuilder {
@@ -102,13 +112,8 @@ public:
   void enter_as(pid_t tid, FunctionId function, std::uint64_t call, std::uint16_t depth,
                 std::vector<std::uint64_t> arguments, std::uint64_t return_address = 0x401184) {
     const proto::CallPlan& plan = *plans_.at(function);
-    const std::size_t in_registers = std::min<std::size_t>(arguments.size(), 6);
     std::vector<std::uint64_t>& words = words_[call];
-    words.assign(wire::kEntryWords, 0);
-    std::copy_n(arguments.begin(), in_registers, words.begin());
-    words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(in_registers),
-                 arguments.end());
-    words.resize(words.size() + 8);
+    words = entry_words(arguments);
     const auto room = buffer_.enter(static_cast<std::uint32_t>(tid), function, call, depth, now_ns,
                                     return_address, plan.entry_room);
     buffer_.commit(wire::run_capture(plan.at_entry.data(), plan.at_entry.size(),
@@ -136,16 +141,43 @@ public:
   void leave_as(pid_t tid, FunctionId function, std::uint64_t call, std::uint16_t depth,
                 std::uint64_t result, std::uint64_t duration_ns) {
     const proto::CallPlan& plan = *plans_.at(function);
-    std::vector<std::uint64_t> words(wire::kKeptWordsAt / 8, 0);
-    words[0] = result;
-    const auto& kept = words_[call];
-    words.insert(words.end(), kept.begin(), kept.end());
+    const std::vector<std::uint64_t> words = return_words(result, words_[call]);
     words_.erase(call);
     const auto room = buffer_.leave(static_cast<std::uint32_t>(tid), function, call, depth, now_ns,
                                     duration_ns, plan.return_room);
     buffer_.commit(wire::run_capture(plan.at_return.data(), plan.at_return.size(),
                                      view(words, wire::kKeptWordsAt + wire::kStackWordsAt), memory,
                                      room.data(), room.size()));
+    send();
+  }
+
+  /// The same as `call`, told by one record; time goes on as there.
+  void whole_call(pid_t tid, FunctionId function, const WholeCall& call = {}) {
+    const proto::CallPlan& plan = *plans_.at(function);
+    const bool returned = call.flags == 0;
+    const std::vector<std::uint64_t> entry = entry_words(call.arguments);
+    const auto room = buffer_.call({static_cast<std::uint32_t>(tid), function, call.depth,
+                                    call.flags, now_ns, call.duration_ns, call.return_address},
+                                   plan.entry_room + plan.return_room);
+    const std::size_t entry_size =
+        wire::run_capture(plan.at_entry.data(), plan.at_entry.size(),
+                          view(entry, wire::kStackWordsAt), memory, room.data(), plan.entry_room);
+    std::size_t used = entry_size;
+    if (returned) {
+      const std::vector<std::uint64_t> leave = return_words(call.result, entry);
+      used += wire::run_capture(plan.at_return.data(), plan.at_return.size(),
+                                view(leave, wire::kKeptWordsAt + wire::kStackWordsAt), memory,
+                                room.data() + entry_size, plan.return_room);
+    }
+    buffer_.commit_call(entry_size, used);
+    send();
+    now_ns += 1000;
+  }
+
+  /// Calls that were only counted.
+  void counts(pid_t tid, FunctionId function, wire::CountsPayload sums,
+              const std::vector<wire::CountedBucket>& buckets = {}) {
+    buffer_.counts(static_cast<std::uint32_t>(tid), function, now_ns, sums, buckets);
     send();
   }
 
@@ -200,6 +232,23 @@ private:
     FunctionId function;
     std::uint64_t time_ns;
   };
+
+  static std::vector<std::uint64_t> entry_words(const std::vector<std::uint64_t>& arguments) {
+    const std::size_t in_registers = std::min<std::size_t>(arguments.size(), 6);
+    std::vector<std::uint64_t> words(wire::kEntryWords, 0);
+    std::copy_n(arguments.begin(), in_registers, words.begin());
+    words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(in_registers),
+                 arguments.end());
+    words.resize(words.size() + 8);
+    return words;
+  }
+  static std::vector<std::uint64_t> return_words(std::uint64_t result,
+                                                 const std::vector<std::uint64_t>& entry) {
+    std::vector<std::uint64_t> words(wire::kKeptWordsAt / 8, 0);
+    words[0] = result;
+    words.insert(words.end(), entry.begin(), entry.end());
+    return words;
+  }
 
   static wire::CallWords view(const std::vector<std::uint64_t>& words, std::uint32_t stack_at) {
     return {words.data(), static_cast<std::uint32_t>(words.size() * sizeof words[0]), stack_at, 0};

@@ -12,6 +12,7 @@
 
 #include "sonictrace/base/address_range.hpp"
 #include "sonictrace/base/result.hpp"
+#include "sonictrace/probe/module_list.hpp"
 #include "sonictrace/probe/planner.hpp"
 #include "sonictrace/process/address_space.hpp"
 #include "sonictrace/process/stopped_tracee.hpp"
@@ -25,6 +26,9 @@ struct SiteProbe {
   TraceeAddress at;
   std::uint8_t size = 0; ///< bytes of the call instruction, of a Call
   FunctionId function = 0;
+  TraceeAddress slot; ///< the GOT slot of a Jump or Call
+  /// The module that `at` lies in; null where it is in none of the list.
+  const ProbeModule* module = nullptr;
   /// Only calls that return into this range (of an Entry that stands for hoisted calls).
   std::optional<AddressRange> only_from;
 };
@@ -38,11 +42,29 @@ enum class Mark : std::uint8_t {
   Unwinding, ///< an exception was raised
   SetAction, ///< a signal's disposition is set: sigaction(2)
   SetMask,   ///< the signal mask is set: sigprocmask(2)
+  Begin,     ///< a call that recording is to begin with; told once, and the mark is gone
+  End,       ///< a call that recording ends with; told when it has returned
 };
 
 struct MarkSite {
   TraceeAddress at;
   Mark mark = Mark::Linker;
+  /// Of Linker: the linker's `r_debug` (<link.h>), if it is known.
+  std::optional<TraceeAddress> linker_state = std::nullopt;
+  std::uint8_t call_size = 0; ///< of End, where a call instruction stands there: its bytes
+};
+
+/// What is new in an address space.
+struct Installation {
+  std::span<const SiteProbe> probes;
+  std::span<const MarkSite> marks;
+  /// Modules that came since the last one, also those without a probe.
+  std::span<const ProbeModule* const> fresh;
+  /// No thread of the process runs, or none can be in the modules that the probes are in.
+  bool code_is_quiet = false;
+  /// With code_is_quiet: threads may run, but none has been in the `fresh` modules yet. What is in
+  /// others (SiteProbe::module) is not quiet.
+  bool only_fresh_is_quiet = false;
 };
 
 /// What became of a stop that an engine was offered.
@@ -50,7 +72,9 @@ struct NotOurs {
   StoppedTracee tracee; ///< as it was, but its pc is never in a place that the program can't know
 };
 struct Marked {
-  StoppedTracee tracee; ///< past the place already; to be resumed without a signal
+  /// To be resumed without a signal. Past the place already, but of Begin: there it is before it, so
+  /// that what is put in there now sees this call.
+  StoppedTracee tracee;
   Mark mark;
 };
 struct Gone {
@@ -71,11 +95,19 @@ class Engine {
 public:
   virtual ~Engine() = default;
 
-  /// Puts probes and marks in; threads may run meanwhile. Returns one line for each probe that could
-  /// not be put in.
+  /// Whether `install` for an attached process, and `remove`, want all threads of the process to
+  /// be stopped.
+  virtual bool wants_quiet_threads() const { return false; }
+  /// Puts probes and marks in; threads may run meanwhile unless it wants quiet ones. `stopped`: a
+  /// stopped thread of the process, if there is one, which may be used for remote calls; empty
+  /// behind it if the thread was killed (then `killed` says how). Returns one line for each probe
+  /// that could not be put in.
   virtual std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
-                                           std::span<const SiteProbe> probes,
-                                           std::span<const MarkSite> marks) = 0;
+                                           const Installation& what,
+                                           std::optional<StoppedTracee>& stopped,
+                                           std::optional<Exit>& killed) = 0;
+  /// Takes all marks of this kind out.
+  virtual void remove_marks(const AddressSpace&, Mark) {}
   /// Code of the process that has run and never runs again, 32 bytes of it: for an engine that cannot
   /// map a page of its own (a seccomp filter).
   virtual void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) = 0;
@@ -113,6 +145,27 @@ public:
 
   /// Where a thread with this pc is in the program, after `remove`: for the last resort.
   virtual TraceeAddress place_in_program(pid_t tid, TraceeAddress pc) = 0;
+
+  /// A thread is about to be told as ended (its Exit was seen), or its program as replaced: its
+  /// open calls are to be told before that.
+  virtual void thread_ends(pid_t) {}
+  /// Processes in which a thread waits, without being stopped, until `install` has dealt with a
+  /// list of modules that has changed; then `let_linker_go` is to be called. Empty most of the time.
+  virtual std::vector<std::shared_ptr<AddressSpace>> waiting_in_linker() { return {}; }
+  virtual void let_linker_go(const AddressSpace&) {}
+  /// Of the thread that waits there: its registers in the linker, behind the call.
+  virtual std::optional<Registers> linker_caller(const AddressSpace&) const { return std::nullopt; }
+  /// At least twice a second.
+  virtual void tick() {}
+  /// Before the summary is made: everything recorded has been given to the sink when it returns.
+  virtual void finish() {}
+  /// "breakpoint", "inline", "inline, breakpoint"
+  virtual std::string name() const = 0;
+  /// Calls recorded and lost that no Recorder counts.
+  virtual std::uint64_t calls() const { return 0; }
+  virtual std::uint64_t lost() const { return 0; }
+  /// What could not be done since it was last asked for, a line each.
+  virtual std::vector<std::string> take_complaints() { return {}; }
 
   /// What a recorded call costs the tracee, by what was measured so far; 0 before the first.
   virtual std::uint64_t cost_of_call_ns() const = 0;

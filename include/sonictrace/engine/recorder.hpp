@@ -16,6 +16,8 @@ public:
   FunctionTable& functions() { return functions_; }
   /// Room for a record of this function; its definition is sent on first if the sink lacks it.
   RecordBuffer& records_of(FunctionId function);
+  /// Sends the function's definition on, if the sink lacks it: for records that come another way.
+  void announce(FunctionId function);
   void define(const Definition& definition);
   /// Hands what is buffered to the sink.
   void flush();

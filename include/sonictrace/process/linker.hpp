@@ -17,11 +17,11 @@ namespace sonictrace {
 
 /// One entry of the dynamic linker's list: what it mapped and where (<link.h>, struct link_map).
 struct LinkedModule {
-  TraceeAddress link_map; ///< of the entry itself
-  LoadBias bias;          ///< l_addr: the only right one (the maps file can't tell it, with lld)
-  TraceeAddress dynamic;  ///< l_ld
-  std::string name;       ///< l_name: a path; empty for the program
-  bool is_main = false;   ///< the first entry of the first namespace
+  TraceeAddress link_map;  ///< of the entry itself
+  LoadBias bias;           ///< l_addr: the only right one (the maps file can't tell it, with lld)
+  TraceeAddress dynamic;   ///< l_ld
+  std::string name;        ///< l_name: a path; empty for the program
+  bool is_main = false;    ///< the first entry of the first namespace
   unsigned name_space = 0; ///< 0, or counted up for each dlmopen(LM_ID_NEWLM)
 
   /// The same mapping as before, not one loaded again elsewhere.
@@ -43,6 +43,11 @@ public:
   /// then `update` may find it once the program runs.
   std::optional<TraceeAddress> rendezvous() const { return rendezvous_; }
 
+  /// Its `r_debug` (<link.h>): known by its symbol, else once `modules` has found it.
+  std::optional<TraceeAddress> state() const {
+    return state_symbol_ ? state_symbol_ : found_state_;
+  }
+
   /// The modules, or nothing while the list is being changed or not yet made.
   Result<std::optional<std::vector<LinkedModule>>> modules(const TraceeMemory& memory);
 
@@ -50,7 +55,8 @@ private:
   DynamicLinker() = default;
   std::optional<TraceeAddress> find_state(const TraceeMemory& memory) const;
 
-  std::optional<TraceeAddress> state_symbol_;   ///< `_r_debug` itself
+  std::optional<TraceeAddress> state_symbol_;    ///< `_r_debug` itself
+  std::optional<TraceeAddress> found_state_;     ///< by DT_DEBUG
   std::optional<TraceeAddress> program_dynamic_; ///< whose DT_DEBUG points to it
   std::optional<TraceeAddress> rendezvous_;
 };

@@ -56,6 +56,7 @@ public:
 private:
   struct Parts;
   explicit Session(std::unique_ptr<Parts> parts);
+  static bool is_told_to_end(Parts& parts);
   std::unique_ptr<Parts> parts_;
   std::vector<RefusedAttach> refused_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sonictrace/base/debug_log.hpp"
+#include "sonictrace/engine/make_engine.hpp"
 #include "sonictrace/probe/selector.hpp"
 
 namespace sonictrace {
@@ -23,14 +24,17 @@ struct SessionOptions {
   std::string user;                 ///< -u: run the command as this user; empty: as we are
   SelectorOptions selectors;
   Engine engine = Engine::Auto;
-  unsigned string_limit = 32;                       ///< -s: most bytes of a string to capture
-  unsigned array_limit = 4;                         ///< -A: most elements of an array
-  bool captures_values = true; ///< off where calls are only counted (-c)
+  unsigned string_limit = 32; ///< -s: most bytes of a string to capture
+  unsigned array_limit = 4;   ///< -A: most elements of an array
+  RecordingOptions recording;
+  bool captures_values = true;                      ///< off where calls are only counted (-c)
   std::vector<std::string> conf_files;              ///< -F
   bool system_calls = false;                        ///< -S
   bool library_calls = true;                        ///< off with -L and nothing selected
   unsigned frames = 0;                              ///< -w: most frames of each call's backtrace
   DebugLog debug;                                   ///< -D
+  std::string start_on; ///< --start-on: record from the first such call on; empty: from the start
+  std::string stop_on;  ///< --stop-on: stop tracing when such a call has returned; empty: none
   std::optional<std::chrono::nanoseconds> duration; ///< --duration: stop tracing after it
   std::optional<std::uint64_t> max_calls;           ///< --max-calls
   std::optional<std::uint64_t> max_log_size;        ///< --max-log-size, bytes

@@ -38,6 +38,7 @@ public:
   void write(RecordBatch batch) override;
   void tick(std::uint64_t now_ns) override;
   Result<void> finish(const SessionSummary& summary) override;
+  std::vector<FunctionId> take_thinned() override { return inner_->take_thinned(); }
   std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
   bool is_healthy() const override { return inner_->is_healthy(); }
 

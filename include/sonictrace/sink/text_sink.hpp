@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sonictrace/sink/text_options.hpp"
 #include "sonictrace/sink/writer.hpp"
@@ -24,6 +25,7 @@ public:
   void write(RecordBatch batch) override;
   void tick(std::uint64_t now_ns) override;
   Result<void> finish(const SessionSummary& summary) override;
+  std::vector<FunctionId> take_thinned() override;
   std::uint64_t bytes_written() const override;
   bool is_healthy() const override;
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,9 @@ namespace sonictrace {
 
 /// When a Writer hands its text to the kernel.
 enum class Buffering {
-  Blocks,    ///< when a large block is full, and at each flush()
-  Immediate, ///< after each batch too: somebody is looking on
+  Blocks,     ///< when a large block is full, and at each flush()
+  Background, ///< the same, but full blocks of a log in a file are written by a thread of its own
+  Immediate,  ///< after each batch too: somebody is looking on
 };
 
 enum class Compression { None, Zstd, Gzip };
@@ -23,7 +23,8 @@ enum class Compression { None, Zstd, Gzip };
 /// What the name of a log asks for: `.zst`, `.gz`, anything else.
 Compression compression_of(std::string_view path);
 
-class Compressor;
+class BlockQueue;
+class Outlet;
 
 /// Creates or truncates a log file. Fails with one line: `can't open NAME for writing: REASON`.
 Result<UniqueFd> open_log(const std::string& path);
@@ -35,6 +36,9 @@ Result<UniqueFd> open_log(const std::string& path);
 /// A reader who does not read makes us wait: tracees must not run ahead of the log. A signal (one
 /// with a handler, without SA_RESTART) ends the wait, with the text still pending, so that whoever
 /// was told to end can do so; flush() tries again. finish() that is ended so gives up.
+///
+/// In the background, a few blocks may be on their way; flush() and finish() wait for them. After
+/// the first failure there is no background any more, and what was on its way is pending again.
 ///
 /// A compressed log can be read up to the last flush() as long as it has no end, and whatever came
 /// in between: each flush makes the compressor give out all that it has. finish() ends the stream.
@@ -51,7 +55,7 @@ public:
 
   /// To be called at the end of a line: writes when a block is full.
   void end_line() {
-    if (pending_.size() >= kBlockSize && !is_blocked_) write_block();
+    if (pending_.size() >= kBlockSize) write_block();
   }
   /// To be called at the end of a batch of lines: writes when somebody is looking on.
   void end_batch() {
@@ -65,39 +69,25 @@ public:
 
   /// Bytes of log so far, as the file has them; pending ones are included, as far as they need not
   /// be compressed first.
-  std::uint64_t size() const { return written_ + outgoing().size(); }
-  bool is_healthy() const { return !first_error_; }
+  std::uint64_t size() const;
+  bool is_healthy() const;
   /// The first failure, if there was one.
   Result<void> status() const;
 
 private:
   static constexpr std::size_t kBlockSize = std::size_t{256} * 1024;
-  /// What is kept of a log that can't be written at the moment.
-  static constexpr std::size_t kMaxPending = 16 * kBlockSize;
-  /// The same for a reader who does not read. Each signal lets the tracees make a few calls, so
-  /// this lasts for an hour; no memory is worth a cut log to somebody who looks at it in a pager.
-  static constexpr std::size_t kMaxBlocked = 16 * kMaxPending;
 
-  const std::string& outgoing() const { return compressor_ ? compressed_ : pending_; }
-  std::string& outgoing() { return compressor_ ? compressed_ : pending_; }
   void write_block();
-  void write_outgoing();
-  bool try_outgoing();
-  void give_up(const char* why);
-  void note_failure(Error error);
+  bool put_in_background();
+  void settle();
 
-  UniqueFd fd_;
   Buffering buffering_;
-  std::string name_;
   std::string pending_;
-  std::unique_ptr<Compressor> compressor_; ///< null: the text is the log
-  std::string compressed_;                 ///< not written yet
-  bool is_flushed_ = true;                 ///< the compressor has given out all that it got
-  bool is_finished_ = false;
-  std::uint64_t written_ = 0;
-  std::optional<Error> first_error_;
-  bool gave_up_ = false;    ///< nothing is written any more
-  bool is_blocked_ = false; ///< the last try ended by a signal, while it waited for the reader
+  std::unique_ptr<Outlet> outlet_;
+  /// Where the thread of the background may run.
+  struct Cores;
+  std::unique_ptr<const Cores> cores_; ///< null: there is no background
+  std::unique_ptr<BlockQueue> queue_;  ///< null: nothing is in the background
 };
 
 } // namespace sonictrace

@@ -11,8 +11,8 @@
 namespace sonictrace {
 
 /// A batch of records being filled by an engine.
-/// Invariant: whole records, one behind the other, but for the one that `enter` or `leave` began
-/// and `commit` has not ended.
+/// Invariant: whole records, one behind the other, but for the one that `enter`, `leave` or `call`
+/// began and `commit` has not ended.
 class RecordBuffer {
 public:
   /// `limit`: bytes from which on is_full() holds.
@@ -29,8 +29,29 @@ public:
                              std::uint16_t depth, std::uint64_t time_ns, std::uint64_t duration_ns,
                              std::size_t room);
 
-  /// Ends the record begun, which holds `used` bytes of captured fields.
+  /// Ends the record begun by `enter` or `leave`, which holds `used` bytes of captured fields.
   void commit(std::size_t used);
+
+  /// What the header of a Call says.
+  struct WholeCall {
+    std::uint32_t thread;
+    std::uint32_t function;
+    std::uint16_t depth;
+    std::uint8_t flags; ///< wire::kCall...
+    std::uint64_t time_ns;
+    std::uint64_t duration_ns;
+    std::uint64_t return_address;
+  };
+  /// Begins a Call record, with room for the fields of its entry and of its return together;
+  /// `commit_call` must follow before anything else.
+  std::span<std::byte> call(const WholeCall& call, std::size_t room);
+
+  /// Ends it. Of the `used` bytes of captured fields the first `entry_size` are the entry's.
+  void commit_call(std::size_t entry_size, std::size_t used);
+
+  /// A whole Counts record. `sums.buckets` need not be set.
+  void counts(std::uint32_t thread, std::uint32_t function, std::uint64_t time_ns,
+              wire::CountsPayload sums, std::span<const wire::CountedBucket> buckets);
 
   /// A whole Unwound record.
   void unwound(std::uint32_t thread, std::uint32_t function, std::uint64_t call,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/stream/definition.hpp"
@@ -12,6 +13,9 @@ namespace sonictrace {
 
 /// Whole wire records, one behind the other, in the order of time.
 using RecordBatch = std::span<const std::byte>;
+
+/// Calls that take so long, or longer, are recorded whatever a sink leaves out: see take_thinned.
+constexpr std::uint64_t kThinnedBelowNs = 100'000;
 
 /// What the session knows at its end.
 struct SessionSummary {
@@ -38,6 +42,11 @@ public:
   virtual void tick(std::uint64_t now_ns) = 0;
   /// Writes what is pending and the closing line. Reports the first failure to write.
   virtual Result<void> finish(const SessionSummary& summary) = 0;
+
+  /// Functions, each told once, whose calls of less than kThinnedBelowNs are left out from now on:
+  /// an engine may count them (RecordKind::Counts) instead of recording them. To be asked every now
+  /// and then. Calls that it records all the same are counted like the others.
+  virtual std::vector<FunctionId> take_thinned() { return {}; }
 
   /// Bytes of log so far, buffered ones included.
   virtual std::uint64_t bytes_written() const = 0;

@@ -61,6 +61,8 @@ public:
       : words_(words), memory_(memory), out_(out), room_(room) {}
 
   std::size_t used() const { return used_; }
+  /// Something was left out, for want of room.
+  bool is_full() const { return full_; }
 
   void run(const CaptureOp* ops, std::size_t count) { run(ops, count, {true, 0}, {true, 0}, 0); }
 

@@ -14,10 +14,11 @@ namespace sonictrace {
 struct Breakpoint {
   TraceeAddress at;
   std::byte original{};
-  DisplacedInstruction instruction;     ///< that it overwrote
-  std::optional<TraceeAddress> slot;    ///< where its copy is, if it needs one and has one
+  DisplacedInstruction instruction;  ///< that it overwrote
+  std::optional<TraceeAddress> slot; ///< where its copy is, if it needs one and has one
   std::vector<SiteProbe> probes;
   std::vector<Mark> marks;
+  std::uint8_t call_size = 0; ///< MarkSite::call_size
 
   explicit Breakpoint(DisplacedInstruction overwritten)
       : at(overwritten.at()), instruction(overwritten) {}

@@ -51,26 +51,28 @@ TracedThread* BreakpointEngine::find_thread(pid_t tid) {
 }
 
 std::vector<std::string> BreakpointEngine::install(const std::shared_ptr<AddressSpace>& space,
-                                                   std::span<const SiteProbe> probes,
-                                                   std::span<const MarkSite> marks) {
+                                                   const Installation& what,
+                                                   std::optional<StoppedTracee>& /*stopped*/,
+                                                   std::optional<Exit>& /*killed*/) {
   std::vector<std::string> refused;
   const auto patched = space_of(space);
   // From here on it is seen when the program sets SIGTRAP's disposition; what it is by now is not
   // known.
-  const bool begins_to_see = std::any_of(marks.begin(), marks.end(), [](const MarkSite& site) {
-    return site.mark == Mark::SetAction;
-  });
+  const bool begins_to_see =
+      std::any_of(what.marks.begin(), what.marks.end(),
+                  [](const MarkSite& site) { return site.mark == Mark::SetAction; });
   if (begins_to_see)
     for (auto& [tid, thread] : threads_)
       if (thread.space == patched && !thread.trap->action)
         TrapGuard(*patched, *thread.trap, thread.trap_mask).begin(tid);
-  for (const auto& mark : marks) {
+  for (const auto& mark : what.marks) {
     auto breakpoint = patched->insert(mark.at);
     if (!breakpoint) continue; // an aid, not a probe: its absence costs exactness, not calls
     auto& known = (*breakpoint)->marks;
     if (std::find(known.begin(), known.end(), mark.mark) == known.end()) known.push_back(mark.mark);
+    if (mark.mark == Mark::End) (*breakpoint)->call_size = mark.call_size;
   }
-  for (const auto& probe : probes) {
+  for (const auto& probe : what.probes) {
     auto breakpoint = patched->insert(probe.at);
     if (!breakpoint) {
       refused.push_back(
@@ -81,6 +83,20 @@ std::vector<std::string> BreakpointEngine::install(const std::shared_ptr<Address
     (*breakpoint)->probes.push_back(probe);
   }
   return refused;
+}
+
+void BreakpointEngine::remove_mark(const AddressSpace& space, TraceeAddress at) {
+  const auto patched = spaces_.find(&space);
+  if (patched == spaces_.end()) return;
+  Breakpoint* breakpoint = patched->second->find(at);
+  if (breakpoint == nullptr) return;
+  breakpoint->marks.clear();
+  if (breakpoint->probes.empty()) patched->second->retire(at);
+}
+
+void BreakpointEngine::remove_marks(const AddressSpace& space, Mark mark) {
+  const auto patched = spaces_.find(&space);
+  if (patched != spaces_.end()) patched->second->remove_marks(mark);
 }
 
 void BreakpointEngine::set_step_area(const std::shared_ptr<AddressSpace>& space,
@@ -176,6 +192,10 @@ StackId BreakpointEngine::stack_of(TracedThread& thread, const Registers& regist
   return thread.stack->id;
 }
 
+void BreakpointEngine::set_outer_depth(pid_t tid, std::uint16_t depth) {
+  if (TracedThread* thread = find_thread(tid)) thread->outer_depth = depth;
+}
+
 void BreakpointEngine::record_system_calls(bool ltrace_names) {
   system_calls_.emplace(calls_, ltrace_names);
 }
@@ -266,8 +286,12 @@ Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
 
   const bool is_replay = thread.replay == std::pair(registers.pc(), registers.sp());
   if (is_replay) thread.replay = {};
+  const auto& marks = breakpoint.marks;
+  if (!thread.silent && std::find(marks.begin(), marks.end(), Mark::Begin) != marks.end())
+    return begin_recording(hit);
   if (!thread.silent && !is_replay) {
     if (!thread.calls.empty()) see_returns(hit);
+    if (thread.last_call == std::pair(registers.pc(), registers.sp() + -8)) hit.mark = Mark::End;
     if (!breakpoint.marks.empty()) see_marks(hit);
     // Two callers' hoisted calls may share a place; a user's -x another.
     for (const auto& probe : breakpoint.probes)
@@ -278,6 +302,15 @@ Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
   }
 
   return go_on(hit);
+}
+
+/// The call is yet to be made: what stands there when the thread goes on sees it.
+Handled BreakpointEngine::begin_recording(Hit& hit) {
+  std::erase(hit.breakpoint.marks, Mark::Begin);
+  if (hit.breakpoint.marks.empty() && hit.breakpoint.probes.empty())
+    hit.thread.space->retire(hit.breakpoint.at);
+  (void)hit.tracee->set_registers(hit.registers);
+  return Marked{*std::move(hit.tracee), Mark::Begin};
 }
 
 /// Brings the thread past the breakpoint, by what is cheapest.
@@ -361,6 +394,8 @@ void BreakpointEngine::see_marks(Hit& hit) {
         break;
       }
       case Mark::LongJump: see_long_jump(hit); break;
+      case Mark::Begin: break; // see begin_recording
+      case Mark::End: see_last_call(hit); break;
       case Mark::SetAction:
       case Mark::SetMask: see_signal_call(hit, mark); break;
     }
@@ -390,6 +425,15 @@ void BreakpointEngine::see_long_jump(Hit& hit) {
     if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
     return;
   }
+}
+
+void BreakpointEngine::see_last_call(Hit& hit) {
+  const std::uint8_t size = hit.breakpoint.call_size;
+  const TraceeAddress slot = size > 0 ? hit.registers.sp() + -8 : hit.registers.sp();
+  const TraceeAddress back = size > 0 ? hit.breakpoint.at + size : TraceeAddress(hit.read(slot));
+  hit.thread.last_call = {back, slot};
+  // Else nobody would see it return.
+  if (!hit.thread.space->insert_return_site(back)) hit.mark = Mark::End;
 }
 
 void BreakpointEngine::see_signal_call(Hit& hit, Mark mark) {

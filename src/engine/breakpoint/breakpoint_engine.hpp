@@ -22,8 +22,13 @@ public:
   explicit BreakpointEngine(EngineParts parts);
 
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
-                                   std::span<const SiteProbe> probes,
-                                   std::span<const MarkSite> marks) override;
+                                   const Installation& what, std::optional<StoppedTracee>& stopped,
+                                   std::optional<Exit>& killed) override;
+  /// So many calls of the thread are open that this engine has not recorded.
+  void set_outer_depth(pid_t tid, std::uint16_t depth);
+  /// Takes the marks at `at` out again, and the breakpoint where it stands for nothing else.
+  void remove_mark(const AddressSpace& space, TraceeAddress at);
+  void remove_marks(const AddressSpace& space, Mark mark) override;
   void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) override;
   void module_gone(const AddressSpace& space, AddressRange range) override;
   void thread_started(pid_t tid, std::optional<pid_t> parent,
@@ -38,6 +43,7 @@ public:
   void remove(const AddressSpace& space) override;
   Settled settle(StoppedTracee& tracee) override;
   TraceeAddress place_in_program(pid_t tid, TraceeAddress pc) override;
+  std::string name() const override { return "breakpoint"; }
   std::uint64_t cost_of_call_ns() const override;
 
 private:
@@ -51,6 +57,7 @@ private:
   Handled handle_hit(StoppedTracee tracee, TracedThread& thread, Breakpoint& breakpoint,
                      Registers registers);
   Handled pass_on(StoppedTracee tracee, TracedThread& thread);
+  Handled begin_recording(Hit& hit);
   Handled go_on(Hit& hit);
   Handled let_go(Hit& hit);
   Handled run_in_place(Hit& hit);
@@ -59,6 +66,7 @@ private:
   void see_marks(Hit& hit);
   void see_probe(Hit& hit, const SiteProbe& probe);
   void see_long_jump(Hit& hit);
+  void see_last_call(Hit& hit);
   void see_signal_call(Hit& hit, Mark mark);
   void see_target(const Hit& hit, TraceeAddress target);
 

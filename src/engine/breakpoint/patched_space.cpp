@@ -17,8 +17,7 @@ constexpr std::byte kInt3{0xcc};
 
 } // namespace
 
-std::unique_ptr<PatchedSpace>
-PatchedSpace::copy_for(std::shared_ptr<AddressSpace> child) const {
+std::unique_ptr<PatchedSpace> PatchedSpace::copy_for(std::shared_ptr<AddressSpace> child) const {
   auto copy = std::make_unique<PatchedSpace>(*this);
   copy->space_ = std::move(child);
   return copy;
@@ -149,6 +148,16 @@ void PatchedSpace::retire(TraceeAddress at) {
   breakpoints_.erase(found);
 }
 
+void PatchedSpace::remove_marks(Mark mark) {
+  std::vector<TraceeAddress> idle;
+  for (auto& [at, breakpoint] : breakpoints_)
+    if (std::erase(breakpoint.marks, mark) > 0 && breakpoint.marks.empty() &&
+        breakpoint.probes.empty())
+      idle.push_back(breakpoint.at);
+  for (const auto at : idle)
+    retire(at);
+}
+
 void PatchedSpace::remove_all() {
   for (const auto& [at, breakpoint] : breakpoints_)
     retired_.insert_or_assign(at, breakpoint.original);
@@ -156,15 +165,12 @@ void PatchedSpace::remove_all() {
   // Those that were retired before as well: a fork may have copied them, and be heard of only now.
   for (const auto& [at, original] : retired_)
     take_out(TraceeAddress(at), original);
-  if (!step_area_content_.empty())
-    (void)space_->memory().write(*step_area_, step_area_content_);
+  if (!step_area_content_.empty()) (void)space_->memory().write(*step_area_, step_area_content_);
   step_area_content_.clear();
 }
 
 void PatchedSpace::forget_range(AddressRange range) {
-  const auto is_in = [&](const auto& entry) {
-    return range.contains(TraceeAddress(entry.first));
-  };
+  const auto is_in = [&](const auto& entry) { return range.contains(TraceeAddress(entry.first)); };
   code_.clear(); // mappings have changed
   std::erase_if(breakpoints_, is_in);
   std::erase_if(retired_, is_in);

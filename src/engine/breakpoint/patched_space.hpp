@@ -38,17 +38,17 @@ public:
   /// The same for where a call returns to. Fails where that is no code: what looked like a return
   /// address was none.
   Result<Breakpoint*> insert_return_site(TraceeAddress at);
-  /// Makes sure that a thread can be brought past a breakpoint: gives it its slot. Where a page must
-  /// be mapped first, `tracee` makes the call, in a stop that allows remote calls; it may be killed
-  /// in that: then it is empty and `killed` is set.
+  /// Makes sure that a thread can be brought past a breakpoint: gives it its slot. Where a page
+  /// must be mapped first, `tracee` makes the call, in a stop that allows remote calls; it may be
+  /// killed in that: then it is empty and `killed` is set.
   Result<void> make_passable(Breakpoint& breakpoint, std::optional<StoppedTracee>& tracee,
                              std::optional<Exit>& killed);
-  /// Where no page can be mapped: code of the program that has run and never runs again (its loader's
-  /// or its own entry point), to step one displaced instruction at a time in.
+  /// Where no page can be mapped: code of the program that has run and never runs again (its
+  /// loader's or its own entry point), to step one displaced instruction at a time in.
   void set_step_area(TraceeAddress area) { step_area_ = area; }
-  /// Runs the instruction of `breakpoint` there, by a single step. Gives the tracee back behind it; or
-  /// in a stop of the program's own that came first, at the original place; or its Exit.
-  /// Fails, with nothing done, where there is no such area or it is out of reach.
+  /// Runs the instruction of `breakpoint` there, by a single step. Gives the tracee back behind it;
+  /// or in a stop of the program's own that came first, at the original place; or its Exit. Fails,
+  /// with nothing done, where there is no such area or it is out of reach.
   Result<void> step(const Breakpoint& breakpoint, std::optional<StoppedTracee>& tracee,
                     std::optional<Exit>& killed);
 
@@ -58,6 +58,7 @@ public:
                                 long number, const std::array<std::uint64_t, 6>& arguments);
   /// Takes one out of memory.
   void retire(TraceeAddress at);
+  void remove_marks(Mark mark);
   /// Takes all out of memory. What fails has no memory any more.
   void remove_all();
   void forget_range(AddressRange range);
@@ -88,8 +89,8 @@ private:
   std::optional<TraceeAddress> syscall_instruction_;
   std::optional<TraceeAddress> step_area_;
   std::vector<std::byte> step_area_content_; ///< what stood there before the first step
-  std::vector<AddressRange> code_; ///< mappings known to be executable
-  bool mapping_refused_ = false; ///< by seccomp or the kernel: not to be tried again
+  std::vector<AddressRange> code_;           ///< mappings known to be executable
+  bool mapping_refused_ = false;             ///< by seccomp or the kernel: not to be tried again
 };
 
 } // namespace sonictrace

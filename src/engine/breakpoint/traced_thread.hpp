@@ -22,11 +22,15 @@ struct TracedThread {
   TrapMask trap_mask;
   bool silent = false; ///< no records
   OpenCalls calls;
+  std::uint16_t outer_depth = 0; ///< calls that another engine has open in the thread
   std::optional<OpenSyscall> syscall;    ///< inside the innermost of `calls`
   std::optional<StackMap::Region> stack; ///< the one it was last seen on
   /// pc and sp at which a breakpoint will be hit a second time for the same call: a signal came
   /// before its instruction had run.
   std::pair<TraceeAddress, TraceeAddress> replay;
+
+  /// The call that recording ends with: where it returns to, and the slot of that address.
+  std::optional<std::pair<TraceeAddress, TraceeAddress>> last_call;
 
   std::uint64_t own_ns = 0; ///< of its time, spent stopped by us
   std::uint64_t unwound_ns =

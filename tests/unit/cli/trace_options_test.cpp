@@ -138,22 +138,51 @@ TEST(TraceOptions, count_the_t) {
 TEST(TraceOptions, reach_the_session) {
   const SessionOptions session =
       options({"sonictrace", "-f", "-u", "nobody", "-s", "100", "--duration", "0.5s",
-               "--max-calls=1000", "--max-log-size=64K", "--engine=breakpoint", "p"})
+               "--max-calls=1000", "--start-on=begin*", "--stop-on", "end@lib*",
+               "--max-log-size=64K", "--engine=breakpoint", "p"})
           .session;
   EXPECT_TRUE(session.follow_children);
   EXPECT_EQ(session.user, "nobody");
   EXPECT_EQ(session.string_limit, 100u);
   EXPECT_EQ(session.duration, 500ms);
   EXPECT_EQ(session.max_calls, 1000u);
+  EXPECT_EQ(session.start_on, "begin*");
+  EXPECT_EQ(session.stop_on, "end@lib*");
   EXPECT_EQ(session.max_log_size, 65536u);
   EXPECT_EQ(session.engine, SessionOptions::Engine::Breakpoint);
+  EXPECT_EQ(options({"sonictrace", "--engine=inline", "p"}).session.engine,
+            SessionOptions::Engine::Inline);
   EXPECT_TRUE(options({"sonictrace", "-L", "p"}).session.selectors.no_default);
   EXPECT_TRUE(options({"sonictrace", "--explain", "p"}).explain);
 }
 
+TEST(TraceOptions, tell_the_engine_of_the_form_of_the_log) {
+  using Form = RecordingOptions::Form;
+  const auto recording = [](const Words& words) { return options(words).session.recording; };
+  EXPECT_EQ(recording({"sonictrace", "p"}).form, Form::Split);
+  EXPECT_EQ(recording({"sonictrace", "--whole-lines", "p"}).form, Form::Whole);
+  EXPECT_EQ(recording({"sonictrace", "-o", "f", "p"}).form, Form::Whole);
+  EXPECT_EQ(recording({"sonictrace", "-o", "f", "--split-lines", "p"}).form, Form::Split);
+  EXPECT_EQ(recording({"sonictrace", "--ltrace", "-o", "f", "p"}).form, Form::Split);
+  EXPECT_EQ(recording({"sonictrace", "--output-format=json", "p"}).form, Form::Whole);
+  EXPECT_EQ(recording({"sonictrace", "-c", "-o", "f", "p"}).form, Form::Count);
+
+  const RecordingOptions counted =
+      recording({"sonictrace", "-c", "--percentiles", "--interval=2s", "--min-time=1ms", "p"});
+  EXPECT_EQ(counted, (RecordingOptions{.form = Form::Count,
+                                       .percentiles = true,
+                                       .min_time_ns = 1'000'000,
+                                       .interval_ns = 2'000'000'000}));
+  const RecordingOptions few =
+      recording({"sonictrace", "-o", "f", "--max-depth=3", "--sample=5", "p"});
+  EXPECT_EQ(few,
+            (RecordingOptions{.form = Form::Whole, .thins = true, .max_depth = 3, .sample = 5}));
+  EXPECT_FALSE(recording({"sonictrace", "-o", "f", "--thin-after=0", "p"}).thins);
+}
+
 TEST(TraceOptions, say_what_to_capture_and_to_count) {
-  const TraceOptions all = options({"sonictrace", "-S", "-A", "7", "-w", "5", "-F", "a:b", "-F", "c",
-                                    "-D", "17", "--sample=3", "--thin-after=2K", "p"});
+  const TraceOptions all = options({"sonictrace", "-S", "-A", "7", "-w", "5", "-F", "a:b", "-F",
+                                    "c", "-D", "17", "--sample=3", "--thin-after=2K", "p"});
   EXPECT_TRUE(all.session.system_calls);
   EXPECT_TRUE(all.session.library_calls);
   EXPECT_EQ(all.session.array_limit, 7u);
@@ -296,9 +325,10 @@ TEST(TraceOptions, are_refused_in_one_line_that_says_what_why_and_what_to_do) {
       {{"sonictrace", "--max-log-size=1KB", "p"},
        "sonictrace: --max-log-size '1KB': not a size; give bytes, or a number with K, M, G or T "
        "behind it, as 64K, 100M\n"},
-      {{"sonictrace", "--engine=inline", "p"},
-       "sonictrace: --engine=inline: this build has the breakpoint engine only; leave the option "
-       "out, or give --engine=breakpoint\n"},
+      {{"sonictrace", "--start-on=", "p"},
+       "sonictrace: --start-on '': selects no call; give a filter as for -e\n"},
+      {{"sonictrace", "--stop-on=a->b->c", "p"},
+       "sonictrace: --stop-on 'a->b->c': a->b->c: more than one ->\n"},
       {{"sonictrace", "--engine=fast", "p"},
        "sonictrace: --engine 'fast': no such engine; there are auto, breakpoint, inline\n"},
       {{"sonictrace", "-o", "", "p"}, "sonictrace: -o '': needs the name of a file\n"},

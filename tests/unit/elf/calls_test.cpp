@@ -294,6 +294,74 @@ TEST_P(HoistedCall, is_told_from_an_address_taken) {
 INSTANTIATE_TEST_SUITE_P(
     Elf, HoistedCall,
     testing::Values(
+        HoistCase{"argument_of_the_next_call", kAssembler, R"(
+          .globl g
+          .type g, @function
+          g: .cfi_startproc
+             push %rbx
+             mov f@GOTPCREL(%rip), %rsi
+             call h@PLT
+             call *%rbx
+             pop %rbx
+             ret
+             .cfi_endproc
+          .size g, . - g)",
+                  false},
+        HoistCase{"read_through", kAssembler, R"(
+          .globl g
+          .type g, @function
+          g: .cfi_startproc
+             mov f@GOTPCREL(%rip), %rax
+             mov (%rax), %rdx
+             call *%rax  # so that only the read tells
+             ret
+             .cfi_endproc
+          .size g, . - g)",
+                  false},
+        HoistCase{"call_of_another_pointer", kAssembler, R"(
+          .globl g
+          .type g, @function
+          g: .cfi_startproc
+             push %rbx
+             mov f@GOTPCREL(%rip), %rbx
+             test %edi, %edi
+             je 1f
+             mov 8(%rsi), %rax
+             call *%rax
+          1: mov %rbx, %rax
+             pop %rbx
+             ret
+             .cfi_endproc
+          .size g, . - g)",
+                  false},
+        HoistCase{"one_of_two_pointers", kAssembler, R"(
+          .globl g
+          .type g, @function
+          g: .cfi_startproc
+             mov f@GOTPCREL(%rip), %rax
+             test %edi, %edi
+             je 1f
+             mov 8(%rsi), %rax
+          1: call *%rax
+             ret
+             .cfi_endproc
+          .size g, . - g)",
+                  true},
+        HoistCase{"through_the_stack", kAssembler, R"(
+          .globl g
+          .type g, @function
+          g: .cfi_startproc
+             push %rbx
+             mov f@GOTPCREL(%rip), %rax
+             push %rax
+             call h@PLT
+             pop %rbx
+             call *%rbx
+             pop %rbx
+             ret
+             .cfi_endproc
+          .size g, . - g)",
+                  true},
         HoistCase{"clang_loop", kClang,
                   "void f(int); void g(int n) { for (int i = 0; i < n; ++i) f(i); }", true},
         HoistCase{"clang_many_calls", kClang,

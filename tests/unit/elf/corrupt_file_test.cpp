@@ -1,12 +1,37 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
+#include "sonictrace/arch/moved_entry.hpp"
+#include "sonictrace/elf/entries.hpp"
+#include "sonictrace/elf/return_gadget.hpp"
 #include "support/compile.hpp"
 #include "unit/elf/call_table_names.hpp"
 
 namespace sonictrace::elf {
 namespace {
+
+std::size_t look_at_code(const std::shared_ptr<const Image>& image) {
+  std::size_t seen = find_return_gadget(*image).has_value();
+  const EntrySurvey survey(image);
+  std::vector<EntryBytes> entries;
+  for (const Symbol& function : image->functions()) {
+    const TraceeAddress at(function.value.value());
+    if (const auto moved = move_entry(survey.code(function.value), at, at + 0x1000'0000))
+      entries.push_back({function.value, moved->skipped, moved->replaced});
+  }
+  for (const auto& why : survey.why_not_replaceable(entries))
+    seen += !why.has_value();
+  std::vector<ElfAddress> begins;
+  for (const Symbol& function : image->functions())
+    begins.push_back(function.value);
+  for (const auto& way : survey.ways(begins))
+    for (const auto& island : way.islands)
+      seen += static_cast<std::size_t>(std::count(island.bytes.begin(), island.bytes.end(),
+                                                  std::byte{0x90}));
+  return seen;
+}
 
 /// Asks for all that an image can show. Returns how much it showed, so that nothing is optimised
 /// away and a test can say that there was something.
@@ -24,7 +49,7 @@ std::size_t look_at_everything(std::span<const std::byte> file) {
     }
   seen += (*image)->functions().size();
   if (const auto calls = find_calls(**image)) seen += calls->sites.size() + calls->hoisted.size();
-  return seen;
+  return seen + look_at_code(*image);
 }
 
 constexpr const char* kSource = R"(

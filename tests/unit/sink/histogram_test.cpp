@@ -13,7 +13,7 @@ namespace {
 TEST(Histogram, has_one_bucket_after_the_other) {
   std::size_t previous = 0;
   for (std::uint64_t value = 0; value < 1'000'000; ++value) {
-    const std::size_t bucket = Histogram::bucket_of(value);
+    const std::size_t bucket = wire::bucket_of(value);
     ASSERT_TRUE(bucket == previous || bucket == previous + 1) << value;
     previous = bucket;
   }
@@ -21,7 +21,7 @@ TEST(Histogram, has_one_bucket_after_the_other) {
 
 TEST(Histogram, gives_values_back_to_within_1_6_percent) {
   const auto error_of = [](std::uint64_t value) {
-    const auto middle = static_cast<double>(Histogram::middle_of(Histogram::bucket_of(value)));
+    const auto middle = static_cast<double>(wire::middle_of_bucket(wire::bucket_of(value)));
     return std::abs(middle - static_cast<double>(value)) / static_cast<double>(value);
   };
   double worst = 0;
@@ -39,7 +39,7 @@ TEST(Histogram, gives_values_back_to_within_1_6_percent) {
 
 TEST(Histogram, is_exact_for_small_values) {
   for (std::uint64_t value = 0; value < 64; ++value)
-    EXPECT_EQ(Histogram::middle_of(Histogram::bucket_of(value)), value);
+    EXPECT_EQ(wire::middle_of_bucket(wire::bucket_of(value)), value);
 }
 
 TEST(Histogram, has_the_percentiles_of_the_values) {
@@ -93,6 +93,23 @@ TEST(Histogram, agrees_with_sorted_values) {
     EXPECT_NEAR(static_cast<double>(times.percentile(percent)), exact, exact * 0.016) << percent;
   }
   EXPECT_EQ(times.largest(), values.back());
+}
+
+TEST(Histogram, takes_values_that_were_put_into_buckets_before) {
+  Histogram values, buckets;
+  std::uint64_t largest = 0;
+  for (std::uint64_t value = 3; value < 1'000'000'000; value += value / 3) {
+    largest = value;
+    for (int n = 0; n < 5; ++n)
+      values.add(value);
+    buckets.add_bucket(wire::bucket_of(value), 5);
+  }
+  buckets.note_largest(largest);
+  buckets.add_bucket(wire::bucket_of(~std::uint64_t{0}) + 1, 7); // there is none
+
+  EXPECT_EQ(buckets.total(), values.total());
+  for (const unsigned percent : {1u, 50u, 90u, 99u, 100u})
+    EXPECT_EQ(buckets.percentile(percent), values.percentile(percent)) << percent;
 }
 
 TEST(Histogram, is_added_to_another) {

@@ -38,6 +38,19 @@ struct StatusFixture {
   std::string shown() const { return content_of(terminal.get()); }
 };
 
+TEST(StatusLine, counts_whole_calls_and_calls_that_were_only_counted) {
+  StatusFixture t;
+  const auto f = t.build.function("int f();");
+  const auto start = t.build.now_ns;
+  t.line.tick(start);
+  t.build.whole_call(1, f);
+  t.build.counts(1, f, {41, 1, 1, 1, 0});
+  t.line.tick(start + kSecond);
+
+  EXPECT_EQ(t.shown(), "\rsonictrace: 42 calls, 42/s, log 53 B\033[K");
+  EXPECT_TRUE(t.line.take_thinned().empty());
+}
+
 TEST(StatusLine, is_renewed_each_half_second_and_erased_at_the_end) {
   StatusFixture t;
   const auto f = t.build.function("int f();");

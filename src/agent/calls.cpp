@@ -1,0 +1,495 @@
+// What happens at a call and at its return.
+
+#include "agent/capture_call.hpp"
+#include "agent/counting.hpp"
+#include "agent/layout.h"
+#include "agent/open_calls.hpp"
+#include "agent/ring_writer.hpp"
+#include "agent/threads.hpp"
+
+namespace sonictrace::agent {
+
+static_assert(PRIVATE_THREADS == AgentPrivate::kThreadsAt && SITE_SLOT == offsetof(Site, slot) &&
+              PRIVATE_SWITCH == AgentPrivate::kSwitchAt && CONTROL_ARENA == offsetof(AgentControl, arena) &&
+              SHARED_LINKER_REGISTERS == offsetof(SharedControl, linker_registers) &&
+              SITE_FLAGS == offsetof(Site, flags) && SITE_HAS_VECTORS == kSiteVectors &&
+              SITE_HAS_RESULT_VECTORS == kSiteResultVectors && SITE_HAS_X87 == kSiteX87 &&
+              ENTRY_RETURN_ADDRESS == offsetof(AgentEntry, return_address) &&
+              ENTRY_SITE == offsetof(AgentEntry, site) &&
+              ENTRY_FRAME_VECTORS == kVectorWordsAt &&
+              ENTRY_FRAME_R10 == offsetof(EntryFrame, static_chain) &&
+              ENTRY_FRAME_RAX == offsetof(EntryFrame, rax) &&
+              ENTRY_FRAME_R11 == offsetof(EntryFrame, r11) &&
+              ENTRY_FRAME_TARGET + 8 == kStackWordsAt &&
+              ENTRY_FRAME_RETURN == offsetof(EntryFrame, return_address) &&
+              EXIT_FRAME_VECTORS == offsetof(ExitFrame, vectors) &&
+              EXIT_FRAME_X87 == offsetof(ExitFrame, x87) &&
+              EXIT_FRAME_RETURN == offsetof(ExitFrame, return_address));
+
+namespace {
+
+/// Where entry.S goes on, and how: see there.
+struct Onward {
+  std::uint64_t target;
+  std::uint64_t how;
+};
+constexpr std::uint64_t kAsItIs = 0, kThroughThunk = 1;
+
+std::uint64_t target_of(const Site& site) {
+  return *reinterpret_cast<const std::uint64_t*>(site.slot);
+}
+
+std::uint64_t slot_of(const EntryFrame& frame) {
+  return reinterpret_cast<std::uint64_t>(&frame.return_address);
+}
+
+// ---- the end of a call -----------------------------------------------------------------------
+
+/// From when it began, without what we have spent on calls that it has made.
+std::uint64_t duration_of(const AgentBlock& block, const AgentEntry& entry, std::uint64_t end) {
+  const std::uint64_t gross = end - entry.begin;
+  const std::uint64_t own = block.own - entry.own + control().inside_ticks;
+  return static_cast<std::int64_t>(gross) > 0 && gross > own ? gross - own : 0;
+}
+
+struct Ending {
+  const ExitFrame* frame; ///< null: it was left
+  std::uint64_t time;
+  std::uint64_t ticks;
+  std::uint8_t flags; ///< kRingTail
+};
+
+/// Bytes that the result takes in a record at most.
+std::size_t result_room(const Site& site, const Ending& ending) {
+  if (ending.frame == nullptr) return 0;
+  if ((site.flags & kSiteResultWords) != 0) return word_bytes_of_return(site);
+  return rounded(site.return_room);
+}
+
+/// Fills what the return gives, and returns how many bytes.
+std::size_t put_result(AgentBlock& block, const AgentEntry& entry, const OpenCall& open,
+                       const Ending& ending, std::byte* out, std::size_t room) {
+  const Site& site = *entry.site;
+  if (ending.frame == nullptr) return 0;
+  if ((site.flags & kSiteResultWords) != 0) {
+    copy_words(out, ending.frame->results, word_bytes_of_return(site));
+    return word_bytes_of_return(site);
+  }
+  const auto* const kept = reinterpret_cast<const std::uint64_t*>(open.data);
+  const std::size_t kept_words = (site.flags & kSiteKeepsWords) != 0 ? open.kept_words : 0;
+  return capture_return(block, *ending.frame, site, kept, kept_words, entry.slot + 8, out, room).size;
+}
+
+void put_head(RingRecord& record, const AgentEntry& entry, const OpenCall& open,
+              const Ending& ending) {
+  record.time = ending.time;
+  record.begin = entry.begin;
+  record.ticks = ending.ticks;
+  record.where = entry.return_address;
+  record.function = entry.site->function;
+  record.call = open.call;
+  record.depth = entry.depth;
+  record.reserved = 0;
+  record.reserved2 = 0;
+}
+
+std::uint8_t result_flag(const Site& site) {
+  return (site.flags & kSiteResultWords) != 0 ? kRingResultWords : std::uint8_t{0};
+}
+
+/// An Enter has told of its beginning.
+[[gnu::noinline]] void write_return(AgentBlock& block, const AgentEntry& entry, const OpenCall& open,
+                  const Ending& ending) {
+  const std::size_t room = most_payload(result_room(*entry.site, ending));
+  Place place = take_place(block, sizeof(RingRecord) + room);
+  if (place.record == nullptr) return;
+  put_head(*place.record, entry, open, ending);
+  const std::size_t used = put_result(block, entry, open, ending, place.payload(), room);
+  place.record->flags = static_cast<std::uint8_t>(
+      result_flag(*entry.site) | ending.flags | (open.flags & kRingInherited));
+  place.record->entry_size = 0;
+  place.record->result_size = static_cast<std::uint32_t>(used);
+  shrink(block, place, sizeof(RingRecord) + rounded(used));
+  commit(place, ending.frame != nullptr ? RingKind::Return : RingKind::Unwound);
+}
+
+/// The record that tells all of a call.
+void write_call(AgentBlock& block, const AgentEntry& entry, const OpenCall& open,
+                const Ending& ending) {
+  const bool as_words = (open.flags & kRingEntryWords) != 0;
+  const std::size_t kept = as_words ? 0 : open.kept_words * std::size_t{8};
+  std::size_t entry_size = open.entry_size;
+  if (kept + entry_size > sizeof open.data) entry_size = 0;
+  const std::size_t behind_entry = rounded(entry_size);
+  const std::size_t room = most_payload(result_room(*entry.site, ending));
+  Place place = take_place(block, sizeof(RingRecord) + behind_entry + room);
+  if (place.record == nullptr) return;
+  put_head(*place.record, entry, open, ending);
+  copy_words(place.payload(), reinterpret_cast<const std::uint64_t*>(open.data + kept),
+             behind_entry);
+  const std::size_t used =
+      put_result(block, entry, open, ending, place.payload() + behind_entry, room);
+  place.record->flags = static_cast<std::uint8_t>(
+      (as_words ? kRingEntryWords : 0) | result_flag(*entry.site) | ending.flags |
+      (ending.frame == nullptr ? kRingUnwound : 0));
+  place.record->entry_size = static_cast<std::uint32_t>(entry_size);
+  place.record->result_size = static_cast<std::uint32_t>(used);
+  shrink(block, place, sizeof(RingRecord) + behind_entry + rounded(used));
+  commit(place, RingKind::Call);
+}
+
+bool is_to_be_counted(const Site& site, std::uint64_t ticks) {
+  if (control().form == RecordForm::Count) return true;
+  return control().form == RecordForm::Whole && ticks < control().thin_ticks &&
+         (function_flags()[site.function % kMaxFunctions] & kFunctionThinned) != 0;
+}
+
+void tell_end(AgentBlock& block, AgentEntry& entry, const ExitFrame* frame, std::uint64_t time,
+              std::uint8_t flags = 0) {
+  const Ending ending = {frame, time, duration_of(block, entry, time), flags};
+  if (control().form == RecordForm::Count) {
+    if (ending.ticks >= control().min_ticks &&
+        (control().max_depth == 0 || entry.depth <= control().max_depth))
+      count_call(block, entry.site->function, ending.ticks);
+    return;
+  }
+  OpenCall& open = open_call_of(entry);
+  const std::uint32_t state = open.state;
+  if (state == kOpenTold)
+    write_return(block, entry, open, ending);
+  else if (state == kOpenWhole && is_to_be_counted(*entry.site, ending.ticks) && block.counts != 0)
+    count_call(block, entry.site->function, ending.ticks);
+  else if (state == kOpenWhole)
+    write_call(block, entry, open, ending);
+  store(open.state, std::uint32_t{0});
+}
+
+// ---- calls that were left ----------------------------------------------------------------------
+
+/// Nothing can return to the entry any more, as its place on the stack holds something else, or
+/// is gone. (Unless somebody has copied the stack away: see take_told.)
+bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
+  std::uint64_t word = 0;
+  if (!SafeMemory(block).read_word(entry.slot, word)) return true;
+  return entry.state == EntryState::Tail ? !is_thunk(word) : word != return_of(entry);
+}
+
+/// Of an entry that is in no list any more.
+[[gnu::noinline]] void end_left(AgentBlock& block, AgentEntry& entry, std::uint64_t time) {
+  // It ended when its frame was left, not now that we hear of it.
+  if (block.left_at > entry.begin && block.left_at < time) time = block.left_at;
+  tell_end(block, entry, nullptr, time);
+  if (entry.depth != 0 && block.depth >= entry.depth) block.depth = entry.depth - 1U;
+  if (entry.state == EntryState::Tail) return give_back(block, entry);
+  entry.state = EntryState::Told;
+  entry.previous = nullptr;
+  if (block.told_last != nullptr)
+    block.told_last->previous = &entry;
+  else
+    block.told_first = &entry;
+  block.told_last = &entry;
+  ++block.told;
+}
+
+/// Of the newest entries, those which a frame at `slot` proves to be gone.
+[[gnu::noinline]] void settle_left(AgentBlock& block, std::uint64_t slot) {
+  const std::uint64_t time = now();
+  while (AgentEntry* const newest = block.top) {
+    if (newest->slot > slot || !is_overwritten(block, *newest)) return;
+    block.top = newest->previous;
+    end_left(block, *newest, time);
+  }
+}
+
+/// A jump or an exception has left all frames below `sp`. Those of another stack are not among
+/// them: the newest entries, as long as they are below.
+[[gnu::noinline]] void leave_below(AgentBlock& block, std::uint64_t sp) {
+  constexpr std::uint64_t kLargestStack = std::uint64_t{64} << 20;
+  const std::uint64_t time = now();
+  block.left_at = time;
+  while (AgentEntry* const newest = block.top) {
+    if (newest->slot >= sp || sp - newest->slot > kLargestStack) return;
+    block.top = newest->previous;
+    end_left(block, *newest, time);
+  }
+}
+
+/// `entry` returns, and is not the newest one.
+[[gnu::noinline]] void take_out(AgentBlock& block, AgentEntry& entry, const ExitFrame& frame, std::uint64_t time) {
+  AgentEntry** link = &block.top;
+  while (AgentEntry* const newer = *link) {
+    if (newer == &entry) {
+      *link = entry.previous;
+      return;
+    }
+    if (newer->state == EntryState::Tail && newer->slot == entry.slot) {
+      // It was jumped to at the end of what was called, and has returned in its stead.
+      *link = newer->previous;
+      tell_end(block, *newer, &frame, time, kRingTail);
+      give_back(block, *newer);
+    } else if (newer->slot < entry.slot && is_overwritten(block, *newer)) {
+      *link = newer->previous;
+      end_left(block, *newer, time);
+    } else {
+      link = &newer->previous; // on another stack, or not known to be gone
+    }
+  }
+}
+
+// ---- the beginning of a call ---------------------------------------------------------------------
+
+/// The words that the return's plan looks at once more. Returns how many.
+std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& site,
+                       OpenCall& open) {
+  auto* const kept = reinterpret_cast<std::uint64_t*>(open.data);
+  for (std::size_t i = 0; i < kEntryWords; ++i)
+    kept[i] = frame.words[i];
+  // What there is no room for is read at the return; few callees change their arguments.
+  constexpr std::size_t kRoom = sizeof open.data / 8 - kEntryWords;
+  const std::size_t wanted = site.kept_stack_words < kRoom ? site.kept_stack_words : kRoom;
+  if (wanted == 0) return kEntryWords;
+  const std::size_t got =
+      SafeMemory(block).read(slot_of(frame) + 8, reinterpret_cast<std::byte*>(kept + kEntryWords),
+                             wanted * std::size_t{8});
+  return kEntryWords + got / 8;
+}
+
+/// Fills an Enter's, or a call's whose return nobody sees.
+[[gnu::noinline]] void write_beginning(AgentBlock& block, const EntryFrame& frame, const Site& site, RingKind kind,
+                     std::uint8_t flags, std::uint32_t call, std::uint16_t depth) {
+  const bool as_words = (site.flags & kSiteEntryWords) != 0;
+  const std::size_t room = most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room));
+  Place place = take_place(block, sizeof(RingRecord) + room);
+  if (place.record == nullptr) return;
+  std::size_t used = room;
+  if (as_words)
+    copy_words(place.payload(), frame.words, room);
+  else
+    used = capture_entry(block, frame, site, place.payload(), room).size;
+  RingRecord& record = *place.record;
+  record.ticks = 0;
+  record.where = frame.return_address;
+  record.function = site.function;
+  record.call = call;
+  record.depth = depth;
+  record.flags = static_cast<std::uint8_t>(flags | (as_words ? kRingEntryWords : 0));
+  record.reserved = 0;
+  record.reserved2 = 0;
+  record.entry_size = static_cast<std::uint32_t>(used);
+  record.result_size = 0;
+  shrink(block, place, sizeof(RingRecord) + rounded(used));
+  record.time = record.begin = now();
+  commit(place, kind);
+}
+
+/// Of a call that is not followed to its end.
+[[gnu::noinline]] void tell_at_once(AgentBlock& block, EntryFrame& frame, const Site& site, std::uint8_t flags) {
+  if (control().form == RecordForm::Count) return count_call(block, site.function, 0);
+  clear_unused_vectors(frame, site);
+  write_beginning(block, frame, site, RingKind::Call, flags, block.call++,
+                  static_cast<std::uint16_t>(block.depth + 1));
+}
+
+/// Runs the plan: what that takes is measured each time.
+[[gnu::noinline]] void begin_by_plan(AgentBlock& block, EntryFrame& frame, const Site& site,
+                                     AgentEntry& entry, OpenCall& open) {
+  open.flags = 0;
+  const std::uint64_t before = now();
+  forget_old_pages(block, before);
+  clear_unused_vectors(frame, site);
+  std::size_t kept = 0;
+  if ((site.flags & kSiteKeepsWords) != 0) kept = keep_words(block, frame, site, open);
+  open.kept_words = static_cast<std::uint8_t>(kept);
+  const std::size_t room = sizeof open.data - kept * 8;
+  const Captured captured =
+      capture_entry(block, frame, site, reinterpret_cast<std::byte*>(open.data) + kept * 8, room);
+  open.entry_size = static_cast<std::uint32_t>(captured.size);
+  if (captured.is_cut) {
+    open.entry_size = 0;
+    write_beginning(block, frame, site, RingKind::Enter, 0, open.call, entry.depth);
+    store(open.state, kOpenTold);
+  } else {
+    store(open.state, kOpenWhole);
+  }
+  const std::uint64_t begin = now();
+  block.own += begin - before;
+  entry.own = block.own;
+  entry.begin = open.begin = begin;
+}
+
+void begin_whole(AgentBlock& block, EntryFrame& frame, const Site& site, AgentEntry& entry,
+                 OpenCall& open) {
+  if ((site.flags & (kSiteEntryWords | kSiteKeepsWords)) != kSiteEntryWords)
+    return begin_by_plan(block, frame, site, entry, open);
+  if ((site.flags & kSiteVectors) != 0) clear_unused_vectors(frame, site);
+  open.flags = kRingEntryWords;
+  open.kept_words = 0;
+  open.entry_size = word_bytes_of_entry(site);
+  copy_words(reinterpret_cast<std::byte*>(open.data), frame.words, open.entry_size);
+  store(open.state, kOpenWhole);
+  entry.begin = open.begin = now();
+}
+
+[[gnu::noinline]] void begin_split(AgentBlock& block, EntryFrame& frame, const Site& site, AgentEntry& entry,
+                 OpenCall& open) {
+  const std::uint64_t before = now();
+  forget_old_pages(block, before);
+  clear_unused_vectors(frame, site);
+  open.flags = 0;
+  open.entry_size = 0;
+  open.kept_words = 0;
+  if ((site.flags & kSiteKeepsWords) != 0)
+    open.kept_words = static_cast<std::uint8_t>(keep_words(block, frame, site, open));
+  write_beginning(block, frame, site, RingKind::Enter, 0, open.call, entry.depth);
+  store(open.state, kOpenTold);
+  const std::uint64_t begin = now();
+  block.own += begin - before;
+  entry.own = block.own;
+  entry.begin = open.begin = begin;
+}
+
+AgentEntry* open_call(AgentBlock& block, EntryFrame& frame, const Site& site, EntryState state) {
+  AgentEntry* const taken = take_entry(block);
+  if (taken == nullptr) [[unlikely]] {
+    ++block.ring->lost;
+    return nullptr;
+  }
+  AgentEntry& entry = *taken;
+  entry.return_address = frame.return_address;
+  entry.slot = slot_of(frame);
+  entry.target = target_of(site);
+  entry.site = &site;
+  entry.own = block.own;
+  entry.state = state;
+  entry.flags = 0;
+  entry.previous = block.top;
+  entry.depth = static_cast<std::uint16_t>(++block.depth);
+  block.top = &entry;
+  if (control().form == RecordForm::Count) {
+    entry.begin = now();
+    return taken;
+  }
+  OpenCall& open = open_call_of(entry);
+  open.function = site.function;
+  open.where = entry.return_address;
+  open.call = block.call++;
+  open.depth = entry.depth;
+  open.ring = block.index;
+  if (control().form == RecordForm::Whole) [[likely]]
+    begin_whole(block, frame, site, entry, open);
+  else
+    begin_split(block, frame, site, entry, open);
+  return taken;
+}
+
+Onward enter(AgentBlock& block, EntryFrame& frame, const Site& site) {
+  const bool is_tail = is_thunk(frame.return_address);
+  if (is_tail) [[unlikely]] {
+    (void)open_call(block, frame, site, EntryState::Tail);
+    return {target_of(site), kAsItIs};
+  }
+  if (block.top != nullptr && block.top->slot <= slot_of(frame)) [[unlikely]]
+    settle_left(block, slot_of(frame));
+  const AgentEntry* const entry = open_call(block, frame, site, EntryState::Open);
+  if (entry == nullptr) [[unlikely]]
+    return {target_of(site), kAsItIs};
+  return {thunk_of(*entry), kThroughThunk};
+}
+
+/// The stack pointer that longjmp(3) restores. glibc mangles it (sysdeps/x86_64/jmpbuf-offsets.h,
+/// pointer_guard.h: rotated by 17, exclusive-or with the word at %fs:0x30); musl does not.
+std::uint64_t target_of_jump(AgentBlock& block, const EntryFrame& frame, const Site& site) {
+  constexpr std::uint64_t kStackPointerAt = 6 * 8;
+  std::uint64_t word = 0;
+  if (!SafeMemory(block).read_word(frame.words[0] + kStackPointerAt, word)) return 0;
+  if ((site.flags & kSiteMuslJumps) != 0) return word;
+  std::uint64_t guard;
+  asm("mov %%fs:0x30, %0" : "=r"(guard));
+  constexpr unsigned kRotated = 0x11;
+  return (word >> kRotated | word << (64 - kRotated)) ^ guard;
+}
+
+/// Whether a filtered site's call comes from where it shall. Where a thunk is on the stack, another
+/// filtered site of the function may have put it there, under another name of the same code. Else
+/// the call was recorded where it was made, or it is a jump at the end of one that was.
+bool passes_filter(const AgentBlock& block, const EntryFrame& frame, const Site& site) {
+  std::uint64_t from = frame.return_address;
+  for (const AgentEntry* entry = block.top; entry != nullptr && is_thunk(from);
+       entry = entry->previous) {
+    if (entry->slot != slot_of(frame)) continue; // of a call that was left, or of another stack
+    if ((entry->site->flags & kSiteFiltered) == 0 || entry->site->function == site.function)
+      return false;
+    from = entry->return_address;
+  }
+  return site.only_from <= from && from < site.only_to;
+}
+
+/// Functions to be treated apart.
+[[gnu::noinline]] Onward enter_apart(AgentBlock& block, EntryFrame& frame, const Site& site) {
+  const bool is_silent = (site.flags & kSiteSilent) != 0;
+  if ((site.flags & kSiteFiltered) != 0 && !passes_filter(block, frame, site))
+    return {target_of(site), kAsItIs};
+  if ((site.flags & kSiteCatches) != 0) leave_below(block, slot_of(frame));
+  if ((site.flags & kSiteJumps) != 0) {
+    if (!is_silent) tell_at_once(block, frame, site, kRingUnwound);
+    const std::uint64_t sp = target_of_jump(block, frame, site);
+    if (sp > slot_of(frame)) leave_below(block, sp);
+    return {target_of(site), kAsItIs};
+  }
+  if (is_silent) return {target_of(site), kAsItIs};
+  const bool looks_at_caller = (site.flags & kSiteLooksAtCaller) != 0;
+  const bool is_tail = is_thunk(frame.return_address);
+  if ((site.flags & kSiteNoReturn) != 0 || (looks_at_caller && (site.gadget == 0 || is_tail))) {
+    tell_at_once(block, frame, site, kRingResultUnknown);
+    return {target_of(site), kAsItIs};
+  }
+  const Onward onward = enter(block, frame, site);
+  if (!looks_at_caller || onward.how != kThroughThunk) return onward;
+  frame.return_address = return_of(*block.top);
+  return {block.top->target, site.gadget};
+}
+
+/// True where it is muted no longer.
+[[gnu::noinline]] bool may_speak_again(AgentBlock& block) {
+  if (block.is_muted != kMutedTracerGone) return false;
+  if (load(shared().heartbeat) == block.stale_heartbeat || load(shared().is_over) != 0) {
+    ++block.ring->lost;
+    return false;
+  }
+  block.is_muted = 0;
+  return true;
+}
+
+} // namespace
+
+extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, AgentBlock& block) {
+  if (block.is_muted != 0 && !may_speak_again(block)) [[unlikely]]
+    return {target_of(site), kAsItIs};
+  constexpr std::uint32_t kApart = kSiteFiltered | kSiteCatches | kSiteJumps | kSiteSilent |
+                                   kSiteNoReturn | kSiteLooksAtCaller;
+  if ((site.flags & kApart) != 0) [[unlikely]]
+    return enter_apart(block, frame, site);
+  return enter(block, frame, site);
+}
+
+/// `block` is null in a fork child that is not followed, and where there was no room for the thread.
+extern "C" AGENT_HIDDEN void agent_leave(const ExitFrame& frame, AgentEntry& entry,
+                                         AgentBlock* block) {
+  const std::uint64_t time = now();
+  if (block == nullptr) return;
+  if (entry.state == EntryState::Told) { // it has come back after all
+    entry.state = EntryState::Free;      // and is taken out of the list when its turn comes
+    return;
+  }
+  if (block->top == &entry) [[likely]]
+    block->top = entry.previous;
+  else
+    take_out(*block, entry, frame, time);
+  if (block->is_muted == 0) [[likely]]
+    tell_end(*block, entry, &frame, time);
+  block->depth = entry.depth - 1U;
+  block->own += control().call_ticks;
+  give_back(*block, entry);
+}
+
+} // namespace sonictrace::agent

@@ -1,0 +1,46 @@
+// The dynamic linker's rendezvous with debuggers.
+
+#include "agent/machine.hpp"
+
+namespace sonictrace::agent {
+namespace {
+
+/// <link.h>, struct r_debug: r_state is 0 (RT_CONSISTENT) when the list is complete.
+bool list_is_consistent() {
+  const std::uint64_t debug = control().linker_state;
+  constexpr std::uint64_t kStateAt = 24;
+  return debug == 0 || *reinterpret_cast<const std::uint32_t*>(debug + kStateAt) == 0;
+}
+
+void map_as_told(SharedControl& line) {
+  line.linker_result = system_call(number::kMmap, line.linker_arguments[0], line.linker_arguments[1],
+                                   line.linker_arguments[2], line.linker_arguments[3],
+                                   ~std::uint64_t{0});
+  store(line.linker_done, line.linker_done + 1);
+}
+
+} // namespace
+
+/// `_dl_debug_state` jumps here: the list of modules has changed. Waits until the tracer has dealt
+/// with the new ones, before any of their code runs.
+extern "C" AGENT_HIDDEN void agent_linker_changed() {
+  if (the_switch().is_on == 0 || load(shared().is_over) != 0 || !list_is_consistent()) return;
+  SharedControl& line = shared();
+  line.linker_tid = static_cast<std::uint32_t>(system_call(number::kGettid));
+  store(line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
+  const std::uint32_t asked = line.linker_asks + 1;
+  store(line.linker_asks, asked);
+  Patience patience;
+  for (;;) {
+    const std::uint32_t command = load(line.linker_command);
+    if (command == static_cast<std::uint32_t>(LinkerCommand::Map)) {
+      store(line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
+      map_as_told(line);
+      continue;
+    }
+    if (load(line.linker_answers) == asked || patience.is_over()) return;
+    futex_wait(&line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
+  }
+}
+
+} // namespace sonictrace::agent

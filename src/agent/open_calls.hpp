@@ -1,0 +1,41 @@
+#pragma once
+
+// A thread's open calls: their entries, taken from its pools, and the list of them in the order in
+// which they were opened.
+//
+// Signal handlers may run at any instruction and make calls themselves. They leave the lists as they
+// have found them, or never come back (siglongjmp), so that nothing here needs more than that.
+
+#include "agent/machine.hpp"
+
+namespace sonictrace::agent {
+
+inline AgentEntry& entry_of(std::uint32_t pool, std::uint32_t number) {
+  const std::uint64_t group = control().region + pool / kPoolsOfGroup * kGroupStride;
+  const std::uint64_t in_group = pool % kPoolsOfGroup * kEntriesOfPool + std::uint64_t{number};
+  return reinterpret_cast<AgentEntry*>(group + kGroupCode)[in_group];
+}
+
+/// A new pool for this ring, mapped in this process; kNoPool where there is none left.
+std::uint32_t take_pool();
+/// Where the pool has its code and entries in this process.
+bool map_group_of(std::uint32_t pool);
+
+/// When no entry was given back so far: from the pools, or one whose call was left long ago.
+AgentEntry* take_fresh_entry(AgentBlock& block);
+
+inline AgentEntry* take_entry(AgentBlock& block) {
+  AgentEntry* const entry = block.free;
+  if (entry == nullptr) [[unlikely]]
+    return take_fresh_entry(block);
+  block.free = entry->previous;
+  return entry;
+}
+
+inline void give_back(AgentBlock& block, AgentEntry& entry) {
+  entry.state = EntryState::Free;
+  entry.previous = block.free;
+  block.free = &entry;
+}
+
+} // namespace sonictrace::agent

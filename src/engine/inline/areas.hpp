@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/inline/agent_image.hpp"
+#include "engine/inline/remote_mapper.hpp"
+#include "sonictrace/base/address_range.hpp"
+#include "sonictrace/process/address_space.hpp"
+#include "sonictrace/wire/agent_abi.hpp"
+
+namespace sonictrace {
+
+/// Where a mapping of `size` bytes may lie so that 32-bit displacements lead from all of `near` to
+/// all of it, and back: below `near` if possible, as close as can be. Not where the heap or the
+/// stack grow. `heap_begin`: of the heap, which may not be there yet. `lowest`: vm.mmap_min_addr.
+std::optional<TraceeAddress> find_room_near(const std::vector<Mapping>& mappings, AddressRange near,
+                                            std::uint64_t size, TraceeAddress heap_begin,
+                                            TraceeAddress lowest);
+
+enum class AreaKind : std::uint8_t {
+  Cells,   ///< words that patched jumps go through
+  Stubs,   ///< wire::SiteStub
+  Entries, ///< a SiteStub, and behind it the moved begin of a function
+};
+constexpr std::size_t kAreaKinds = 3;
+
+constexpr std::size_t kEntryUnit = 256;
+constexpr std::size_t unit_size(AreaKind kind) {
+  return kind == AreaKind::Cells   ? sizeof(std::uint64_t)
+         : kind == AreaKind::Stubs ? sizeof(wire::SiteStub)
+                                   : kEntryUnit;
+}
+
+/// Units side by side.
+struct UnitRun {
+  TraceeAddress at;
+  std::size_t count = 0;
+  TraceeAddress area; ///< of Stubs and Entries: a word for each AgentRoutine lies at its begin
+};
+
+/// Memory of ours in one process, in units of a fixed size. Cells are read-only there, stubs and
+/// entries can be read and executed.
+class Areas {
+public:
+  using Routines = std::array<TraceeAddress, kAgentRoutines>;
+
+  Areas(std::shared_ptr<AddressSpace> space, const Routines& routines)
+      : space_(std::move(space)), routines_(routines) {}
+  /// The same areas in a fork child.
+  Areas for_child(std::shared_ptr<AddressSpace> child) const;
+
+  /// Units within reach of all of `near`, or anywhere. On failure none are taken.
+  Result<std::vector<UnitRun>> take(AreaKind kind, std::size_t count,
+                                    std::optional<AddressRange> near, RemoteMapper& mapper);
+  /// These are needed no more. They are given out again only after another `give_back`: what the
+  /// agent still knows of a call that an exception has left may refer to them for a while.
+  void give_back(AreaKind kind, const std::vector<TraceeAddress>& units);
+
+  /// Bytes that were mapped so far.
+  std::uint64_t mapped() const { return mapped_; }
+  /// The kind of the area that holds `address`, and where that begins.
+  struct Place {
+    AreaKind kind;
+    TraceeAddress area;
+  };
+  std::optional<Place> at(TraceeAddress address) const;
+
+private:
+  struct Area {
+    AreaKind kind;
+    TraceeAddress begin;
+    std::size_t size; ///< bytes
+    std::size_t used; ///< bytes from its begin that were ever given out
+    std::vector<TraceeAddress> free = {};
+    std::vector<TraceeAddress> resting = {}; ///< given back last
+  };
+
+  static void take_from(Area& area, std::size_t& count, std::vector<UnitRun>& taken);
+  Result<Area*> add(AreaKind kind, std::size_t count, std::optional<AddressRange> near,
+                    RemoteMapper& mapper);
+  Result<TraceeAddress> map_near(AddressRange near, std::size_t size, int protection,
+                                 RemoteMapper& mapper) const;
+
+  std::shared_ptr<AddressSpace> space_;
+  Routines routines_;
+  std::vector<Area> areas_;
+  std::uint64_t mapped_ = 0;
+};
+
+} // namespace sonictrace

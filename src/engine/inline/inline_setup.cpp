@@ -1,0 +1,54 @@
+#include "engine/inline/inline_setup.hpp"
+
+#include <sys/auxv.h>
+
+#include <span>
+
+extern "C" const std::byte sonictrace_agent_begin[];
+extern "C" const std::byte sonictrace_agent_end[];
+
+namespace sonictrace {
+namespace {
+
+wire::RecordForm form_of(RecordingOptions::Form form) {
+  switch (form) {
+    case RecordingOptions::Form::Whole: return wire::RecordForm::Whole;
+    case RecordingOptions::Form::Split: return wire::RecordForm::Split;
+    case RecordingOptions::Form::Count: return wire::RecordForm::Count;
+  }
+  return wire::RecordForm::Split;
+}
+
+} // namespace
+
+Result<const InlineSetup::Made*> InlineSetup::get() {
+  if (made_) return &*made_;
+  auto image = AgentImage::of(std::span(sonictrace_agent_begin, sonictrace_agent_end));
+  if (!image) return std::move(image).error();
+  const wire::RecordForm form = form_of(recording_.form);
+  auto costs = rehearse(*image, clock_, form);
+  if (!costs) return std::move(costs).error();
+
+  wire::AgentControl control{};
+  control.call_ticks = costs->call_ticks;
+  control.inside_ticks = costs->inside_ticks;
+  control.ns_per_tick_32 = clock_.ns_per_tick_32();
+  control.form = form;
+  control.wants_histograms = recording_.percentiles;
+  control.min_ticks =
+      form == wire::RecordForm::Count ? clock_.ticks_of(recording_.min_time_ns) : 0;
+  control.max_depth = recording_.max_depth;
+  control.sample = 1;
+  constexpr std::uint64_t kShort = 100'000, kSignOfLife = 2'000'000'000; // ns
+  control.thin_ticks = clock_.ticks_of(kShort);
+  control.heartbeat_ticks = clock_.ticks_of(kSignOfLife);
+  const bool counting = form == wire::RecordForm::Count || recording_.thins;
+  made_.emplace(Made{*image, control, counting, *costs});
+  return &*made_;
+}
+
+std::uint64_t InlineSetup::cost_of_call_ns() const {
+  return made_ ? clock_.duration_ns(made_->costs.call_ticks) : 0;
+}
+
+} // namespace sonictrace

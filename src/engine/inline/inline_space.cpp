@@ -1,0 +1,300 @@
+#include "engine/inline/inline_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/inline/functions_apart.hpp"
+#include "sonictrace/elf/entries.hpp"
+#include "sonictrace/elf/return_gadget.hpp"
+
+namespace sonictrace {
+namespace {
+
+/// Where no thread is stopped, one that waits in the agent can map memory.
+class MapperAtHand final : public RemoteMapper {
+public:
+  MapperAtHand(RemoteCaller* caller, LinkerLine* line) : caller_(caller), line_(line) {}
+  Result<TraceeAddress> map(TraceeAddress at, std::size_t size, int protection,
+                            int flags) override {
+    if (caller_ != nullptr) return caller_->map(at, size, protection, flags);
+    if (line_ != nullptr && line_->is_asked()) return line_->map(at, size, protection, flags);
+    return Error::saying("no thread of the process is there to map memory");
+  }
+
+private:
+  RemoteCaller* caller_;
+  LinkerLine* line_;
+};
+
+/// The `ret` that calls out of a module return through, where the callee looks at that.
+class Gadgets {
+public:
+  std::uint64_t of(const ProbeModule& module) {
+    const auto [known, is_new] = known_.try_emplace(&module, 0);
+    if (is_new)
+      if (const auto at = elf::find_return_gadget(module.parsed->image()))
+        known->second = module.bias.to_tracee(*at).value();
+    return known->second;
+  }
+
+private:
+  std::map<const ProbeModule*, std::uint64_t> known_;
+};
+
+} // namespace
+
+using Surveys = std::map<const ProbeModule*, std::unique_ptr<elf::EntrySurvey>>;
+
+/// What there is to put in, by how it is done.
+struct InlineSpace::Sorted {
+  Surveys surveys; ///< the bytes of `entries` are theirs
+  std::vector<CallSitePatch> calls;
+  std::vector<EntryPatch> entries;
+  std::vector<const SiteProbe*> entry_probes; ///< of each of `entries`
+  std::vector<SiteProbe> left;
+};
+
+Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& setup) {
+  wire::AgentControl control = setup.control;
+  if (linker_mark_ && linker_mark_->linker_state)
+    control.linker_state = linker_mark_->linker_state->value();
+  auto agent = InjectedAgent::inject(caller, setup.image, control, setup.counting);
+  if (!agent) return std::move(agent).error();
+  agent_.emplace(*std::move(agent));
+  caller.use_instruction(agent_->syscall_instruction());
+  Areas::Routines routines{};
+  for (std::size_t i = 0; i < routines.size(); ++i)
+    routines[i] = agent_->routine(static_cast<AgentRoutine>(i));
+  writer_.emplace(space_, routines);
+  plans_.emplace(space_);
+  line_.emplace(agent_->arena());
+  counting_ = setup.counting;
+  return agent_->switch_on();
+}
+
+InlineSpace::Left InlineSpace::install(const Installation& what,
+                                       std::optional<StoppedTracee>& stopped,
+                                       std::optional<Exit>& killed,
+                                       std::vector<std::string>& refused) {
+  for (const auto& mark : what.marks)
+    if (mark.mark == Mark::Linker) linker_mark_ = mark;
+  Left left;
+  is_musl_ = is_musl_ || std::any_of(what.fresh.begin(), what.fresh.end(), [](const auto* module) {
+               return module->path.find("musl") != std::string::npos;
+             });
+  if (!agent_) {
+    left.probes.assign(what.probes.begin(), what.probes.end());
+    left.marks.assign(what.marks.begin(), what.marks.end());
+    return left;
+  }
+  std::optional<RemoteCaller> caller;
+  if (stopped) {
+    caller.emplace(space_, stopped, killed);
+    caller->use_instruction(agent_->syscall_instruction());
+  }
+  MapperAtHand mapper(caller ? &*caller : nullptr, line_ ? &*line_ : nullptr);
+
+  Sorted sorted;
+  sort(what, mapper, sorted);
+  for (auto& line : writer_->patch(sorted.calls, mapper))
+    refused.push_back(std::move(line));
+  const auto why_not = writer_->patch_entries(sorted.entries, mapper);
+  for (std::size_t i = 0; i < why_not.size(); ++i)
+    if (why_not[i]) sorted.left.push_back(*sorted.entry_probes[i]);
+  left.probes = std::move(sorted.left);
+  has_breakpoints_ = has_breakpoints_ || !left.probes.empty();
+  for (const auto& mark : what.marks) {
+    if (mark.mark == Mark::Begin || mark.mark == Mark::End)
+      left.marks.push_back(mark);
+    else if (mark.mark != Mark::Linker && mark.mark != Mark::Start)
+      withheld_marks_.push_back(mark);
+  }
+  if (has_breakpoints_)
+    left.marks.insert(left.marks.end(), withheld_marks_.begin(), withheld_marks_.end());
+  if (has_breakpoints_) withheld_marks_.clear();
+  return left;
+}
+
+void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& into) {
+  const auto is_quiet = [&](const SiteProbe& probe) {
+    if (!what.code_is_quiet) return false;
+    return !what.only_fresh_is_quiet ||
+           std::find(what.fresh.begin(), what.fresh.end(), probe.module) != what.fresh.end();
+  };
+  Gadgets gadgets;
+  Surveys& surveys = into.surveys;
+  for (const auto& probe : what.probes) {
+    const auto& definition = functions_.at(probe.function).definition;
+    if (is_never_patched(definition.mangled)) continue; // see docs/AGENT.md
+    const auto places = is_quiet(probe) ? plans_->place(definition.plan, mapper)
+                                        : Result<PlanArea::Places>(Error::saying("busy code"));
+    if (!places) {
+      into.left.push_back(probe);
+      continue;
+    }
+    wire::Site site = make_site(*definition.plan, probe.function, *places);
+    if (probe.only_from) {
+      site.flags |= wire::kSiteFiltered;
+      site.only_from = probe.only_from->begin().value();
+      site.only_to = probe.only_from->end().value();
+    }
+    if (probe.kind != ProbeKind::Entry && probe.slot != TraceeAddress()) {
+      site.flags |= flags_by_name(definition.mangled, is_musl_);
+      if ((site.flags & wire::kSiteLooksAtCaller) != 0 && probe.module != nullptr)
+        site.gadget = gadgets.of(*probe.module);
+      into.calls.push_back({probe.at, probe.size, probe.slot, site, AgentRoutine::Enter});
+      continue;
+    }
+    // Of a function that returns twice, or looks at its caller, the entry has no slot of its own.
+    if (probe.kind != ProbeKind::Entry || probe.module == nullptr ||
+        flags_by_name(definition.mangled, is_musl_) != 0) {
+      into.left.push_back(probe);
+      continue;
+    }
+    auto& survey = surveys[probe.module];
+    if (!survey) survey = std::make_unique<elf::EntrySurvey>(probe.module->parsed->shared_image());
+    into.entries.push_back({probe.at, survey->code(probe.module->bias.to_elf(probe.at)), site, {}});
+    into.entry_probes.push_back(&probe);
+  }
+  find_ways(into);
+  std::vector<CallSitePatch> hooks;
+  if (what.code_is_quiet)
+    for (const ProbeModule* const module : what.fresh) {
+      const auto more = hidden_hooks(*module, is_musl_);
+      hooks.insert(hooks.end(), more.begin(), more.end());
+    }
+  add_hooks(into.calls, hooks);
+  (void)plans_->flush();
+}
+
+/// Finds out how entries can be patched, and leaves to breakpoints those that can't.
+void InlineSpace::find_ways(Sorted& into) {
+  for (const auto& [module, survey] : into.surveys) {
+    std::vector<ElfAddress> asked;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < into.entries.size(); ++i) {
+      if (into.entry_probes[i]->module != module) continue;
+      asked.push_back(module->bias.to_elf(into.entries[i].at));
+      which.push_back(i);
+    }
+    const auto ways = survey->ways(asked);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      EntryPatch& entry = into.entries[which[i]];
+      if (!ways[i].jump) entry.function = {};
+      for (const auto& island : ways[i].islands)
+        entry.islands.push_back({module->bias.to_tracee(island.at), island.bytes});
+    }
+  }
+  std::vector<EntryPatch> safe;
+  std::vector<const SiteProbe*> safe_probes;
+  for (std::size_t i = 0; i < into.entries.size(); ++i) {
+    if (into.entries[i].function.empty()) {
+      into.left.push_back(*into.entry_probes[i]);
+      continue;
+    }
+    safe.push_back(std::move(into.entries[i]));
+    safe_probes.push_back(into.entry_probes[i]);
+  }
+  into.entries = std::move(safe);
+  into.entry_probes = std::move(safe_probes);
+}
+
+Result<void> InlineSpace::patch_rendezvous(std::optional<StoppedTracee>& stopped,
+                                           std::optional<Exit>& killed) {
+  const TraceeAddress function = linker_mark_->at;
+  const auto at = Rendezvous::place_for_jump(*space_, function);
+  if (!at) return at.error();
+  if (!stopped) return Error::saying("no thread of it is stopped");
+  RemoteCaller caller(space_, stopped, killed);
+  caller.use_instruction(agent_->syscall_instruction());
+  const auto near = AddressRange::make(*at, *at + Rendezvous::kJumpSize);
+  const auto cell =
+      writer_->word_near(*near, agent_->in_text(agent_->header().linker_changed).value(), caller);
+  if (!cell) return cell.error();
+  auto patched = Rendezvous::patch(space_, *at, *cell);
+  if (!patched) return std::move(patched).error();
+  rendezvous_.emplace(*std::move(patched));
+  return {};
+}
+
+void InlineSpace::module_gone(AddressRange range) {
+  if (writer_) writer_->forget(range);
+}
+
+void InlineSpace::remove() {
+  if (!agent_ || is_idle_copy_) return;
+  // Threads that wait for room in their ring still get it.
+  (void)agent_->switch_off();
+  if (rendezvous_) rendezvous_->restore();
+  rendezvous_.reset();
+  writer_->restore_all();
+  if (line_) line_->answer();
+}
+
+std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace> child) const {
+  auto copy = std::make_shared<InlineSpace>(child, functions_);
+  copy->is_musl_ = is_musl_;
+  copy->linker_mark_ = linker_mark_;
+  copy->withheld_marks_ = withheld_marks_;
+  copy->has_breakpoints_ = has_breakpoints_;
+  copy->why_not_ = why_not_;
+  copy->counting_ = counting_;
+  if (!agent_) return copy;
+  copy->agent_.emplace(agent_->for_child(child));
+  copy->writer_.emplace(writer_->for_child(child));
+  copy->plans_.emplace(plans_->for_child(child));
+  if (rendezvous_) copy->rendezvous_.emplace(rendezvous_->for_child(child));
+  copy->is_idle_copy_ = true;
+  return copy;
+}
+
+Result<void> InlineSpace::begin_copy(RemoteCaller& caller, std::uint32_t ring,
+                                     std::span<const OpenCallFound> inherited) {
+  const auto parent = agent_->arena();
+  caller.use_instruction(agent_->syscall_instruction());
+  if (auto done = agent_->replace_arena(caller, counting_); !done) return done;
+  const auto& arena = agent_->arena();
+  // Pools of the parent's may hold entries that the child returns through.
+  arena->control().pools_used =
+      std::min<std::uint32_t>(parent->control().pools_used, wire::kMaxPools);
+  for (const auto& found : inherited) {
+    wire::OpenCall& open = arena->open_call(found.pool, found.entry);
+    open.function = found.function;
+    open.call = found.number;
+    open.depth = found.depth;
+    open.flags = wire::kRingInherited;
+    open.state = wire::kOpenTold;
+  }
+  is_idle_copy_ = false;
+  line_.emplace(arena);
+  return agent_->switch_on(ring < wire::kMaxRings ? ring + 1 : 0);
+}
+
+bool InlineSpace::repair_fault(Registers& registers) const {
+  if (!agent_) return false;
+  const auto& header = agent_->header();
+  const auto copy =
+      AddressRange::make(agent_->in_text(header.copy_begin), agent_->in_text(header.copy_end));
+  if (!copy || !copy->contains(registers.pc())) return false;
+  registers.set_pc(agent_->in_text(header.copy_fault));
+  return true;
+}
+
+std::uint16_t InlineSpace::depth_of(const Registers& registers) const {
+  if (!agent_) return 0;
+  const auto block = agent_->threads().find(registers.raw().fs_base);
+  if (!block || !*block) return 0;
+  std::uint32_t depth = 0;
+  const TraceeAddress at = **block + static_cast<std::int64_t>(offsetof(wire::AgentBlock, depth));
+  (void)space_->memory().read(at, std::as_writable_bytes(std::span(&depth, 1)));
+  constexpr std::uint32_t kMost = 0xff00;
+  return static_cast<std::uint16_t>(std::min(depth, kMost));
+}
+
+bool InlineSpace::is_in_agent(TraceeAddress pc) const {
+  return agent_ && agent_->places().text.contains(pc);
+}
+
+} // namespace sonictrace

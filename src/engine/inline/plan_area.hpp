@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/inline/remote_mapper.hpp"
+#include "sonictrace/process/address_space.hpp"
+#include "sonictrace/proto/call_plan.hpp"
+#include "sonictrace/stream/definition.hpp"
+#include "sonictrace/wire/agent_abi.hpp"
+
+namespace sonictrace {
+
+/// The capture steps of call plans in the memory of a process, where it can only read them. Each
+/// plan is there once.
+class PlanArea {
+public:
+  struct Places {
+    TraceeAddress at_entry, at_return; ///< 0: no steps
+  };
+
+  explicit PlanArea(std::shared_ptr<AddressSpace> space) : space_(std::move(space)) {}
+  PlanArea for_child(std::shared_ptr<AddressSpace> child) const;
+
+  /// Where the plan's steps are, once `flush` has written them.
+  Result<Places> place(const std::shared_ptr<const proto::CallPlan>& plan, RemoteMapper& mapper);
+  /// Before any site that refers to them is used.
+  Result<void> flush();
+
+private:
+  Result<TraceeAddress> place_steps(const std::vector<wire::CaptureOp>& steps,
+                                    RemoteMapper& mapper);
+
+  std::shared_ptr<AddressSpace> space_;
+  std::unordered_map<const proto::CallPlan*, Places> places_;
+  std::vector<std::shared_ptr<const proto::CallPlan>> kept_; ///< so that no other gets its address
+  std::map<std::string, TraceeAddress> steps_;               ///< by their bytes
+  TraceeAddress next_, end_;                                 ///< of the newest area
+  TraceeAddress unwritten_at_;
+  std::vector<std::byte> unwritten_;
+};
+
+/// What the agent needs to know of a function's calls, but for what makes the function special and
+/// the slot.
+wire::Site make_site(const proto::CallPlan& plan, FunctionId function,
+                     const PlanArea::Places& places);
+
+} // namespace sonictrace

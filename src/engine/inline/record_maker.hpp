@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/inline/batch_writer.hpp"
+#include "engine/inline/known_functions.hpp"
+#include "engine/inline/tick_clock.hpp"
+#include "sonictrace/wire/ring.hpp"
+
+namespace sonictrace {
+
+/// Whose records they are: the upper halves of their call ids.
+struct CallNumbers {
+  std::uint32_t own = 0;       ///< of the ring, in one thread's time
+  std::uint32_t inherited = 0; ///< of the process: of calls that were open when it was born
+
+  std::uint64_t own_call(std::uint32_t call) const {
+    return std::uint64_t{own} << 32 | (call & ~kInherited);
+  }
+  std::uint64_t inherited_call(std::uint32_t call) const {
+    return std::uint64_t{inherited} << 32 | call | kInherited;
+  }
+
+private:
+  static constexpr std::uint32_t kInherited = std::uint32_t{1} << 31;
+};
+
+/// Whose records they are.
+struct RecordSource {
+  std::uint32_t thread = 0;
+  CallNumbers numbers;
+};
+
+/// Makes the stream's records from the agent's.
+class RecordMaker {
+public:
+  RecordMaker(const KnownFunctions& functions, const TickClock& clock)
+      : functions_(functions), clock_(clock) {}
+
+  /// The record, and `payload` bytes behind its header, may be memory that changes meanwhile.
+  /// `now`: ticks; nothing has been later. False: it is malformed, and nothing was made of it.
+  bool write(const wire::RingRecord& record, wire::RingKind kind, std::size_t payload,
+             const RecordSource& source, std::uint64_t now, BatchWriter& out) const;
+
+private:
+  const KnownFunctions& functions_;
+  const TickClock& clock_;
+};
+
+} // namespace sonictrace

@@ -1,0 +1,222 @@
+#include "sonictrace/process/remote_call.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <string>
+
+#include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/launch.hpp"
+#include "sonictrace/process/syscall_restart.hpp"
+
+namespace sonictrace {
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr timespec kLong = {0, 400'000'000};
+
+/// What parent and child share.
+struct Shared {
+  std::atomic<std::uint32_t> word{0};
+  std::atomic<long> result{0};
+  std::atomic<int> error{0};
+  std::atomic<std::uint64_t> began_ns{0};
+  std::atomic<std::uint64_t> took_ns{0};
+  int pipe[2] = {-1, -1};
+};
+
+/// A way to wait in the kernel: the child's part, and how the parent ends it, if time does not.
+struct Wait {
+  const char* name;
+  long number; ///< of the system call
+  std::uint64_t least_ns, most_ns;
+  long result;
+  int error;
+  long (*wait)(Shared&);
+  void (*end)(Shared&);
+};
+
+void PrintTo(const Wait& wait, std::ostream* out) { *out << wait.name; }
+
+void nothing(Shared&) {}
+
+const Wait kWaits[] = {
+    {"nanosleep", SYS_clock_nanosleep, 400 * kMillisecond, 600 * kMillisecond, 0, 0,
+     [](Shared&) { return long{::clock_nanosleep(CLOCK_REALTIME, 0, &kLong, nullptr)}; }, nothing},
+    {"read", SYS_read, 0, 5000 * kMillisecond, 1, 0,
+     [](Shared& shared) {
+       char c;
+       return long{::read(shared.pipe[0], &c, 1)};
+     },
+     [](Shared& shared) { EXPECT_EQ(::write(shared.pipe[1], "x", 1), 1); }},
+    {"futex", SYS_futex, 0, 5000 * kMillisecond, 0, 0,
+     [](Shared& shared) {
+       return ::syscall(SYS_futex, &shared.word, FUTEX_WAIT, 0, nullptr, nullptr, 0);
+     },
+     [](Shared& shared) {
+       while (::syscall(SYS_futex, &shared.word, FUTEX_WAKE, 1, nullptr, nullptr, 0) == 0) {}
+     }},
+    {"futex_for_a_while", SYS_futex, 400 * kMillisecond, 600 * kMillisecond, -1, ETIMEDOUT,
+     [](Shared& shared) {
+       return ::syscall(SYS_futex, &shared.word, FUTEX_WAIT, 0, &kLong, nullptr, 0);
+     },
+     nothing},
+    {"poll", SYS_poll, 400 * kMillisecond, 600 * kMillisecond, 0, 0,
+     [](Shared& shared) {
+       pollfd what = {shared.pipe[0], POLLIN, 0};
+       return long{::poll(&what, 1, 400)};
+     },
+     nothing},
+    // Its time begins anew, as the kernel can't go on with it.
+    {"sigtimedwait", SYS_rt_sigtimedwait, 400 * kMillisecond, 5000 * kMillisecond, -1, EAGAIN,
+     [](Shared&) {
+       sigset_t set;
+       sigemptyset(&set);
+       sigaddset(&set, SIGUSR1);
+       return long{::sigtimedwait(&set, nullptr, &kLong)};
+     },
+     nothing}};
+
+/// A child that waits, seized and interrupted in it.
+class RemoteCallInAWait : public testing::TestWithParam<Wait> {
+protected:
+  void SetUp() override {
+    void* const page =
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    shared_ = new (page) Shared;
+    ASSERT_EQ(::pipe(shared_->pipe), 0);
+    child_ = ::fork();
+    if (child_ == 0) {
+      shared_->began_ns = monotonic_ns();
+      errno = 0;
+      shared_->result = GetParam().wait(*shared_);
+      shared_->error = errno;
+      shared_->took_ns = monotonic_ns() - shared_->began_ns;
+      ::_exit(7);
+    }
+    ASSERT_GT(child_, 0);
+    while (!is_waiting())
+      ::sched_yield();
+    ASSERT_TRUE(seize(child_, kTraceOptions | PTRACE_O_EXITKILL));
+  }
+  void TearDown() override {
+    ::close(shared_->pipe[0]);
+    ::close(shared_->pipe[1]);
+    ::munmap(shared_, 4096);
+  }
+
+  bool is_waiting() const {
+    std::ifstream file("/proc/" + std::to_string(child_) + "/syscall");
+    std::string number;
+    file >> number;
+    return number == std::to_string(GetParam().number) ||
+           number == std::to_string(SYS_restart_syscall);
+  }
+  /// Its next stop, after it was asked for one.
+  StoppedTracee stopped() const {
+    EXPECT_TRUE(interrupt(child_));
+    return std::get<StoppedTracee>(*StoppedTracee::wait(child_));
+  }
+  /// As the tracer does it at the end of such a stop.
+  static void let_go(StoppedTracee tracee) {
+    auto registers = *tracee.registers();
+    if (restart_interrupted_call(registers)) { EXPECT_TRUE(tracee.set_registers(registers)); }
+    EXPECT_TRUE(std::move(tracee).resume());
+  }
+
+  Shared* shared_ = nullptr;
+  pid_t child_ = 0;
+};
+
+TEST_P(RemoteCallInAWait, is_not_seen_by_the_program) {
+  const auto memory = TraceeMemory::open(child_);
+  ASSERT_TRUE(memory);
+  const auto instruction = find_syscall_instruction(child_, *memory);
+  ASSERT_TRUE(instruction);
+
+  for (int round = 0; round < 3; ++round) {
+    auto tracee = stopped();
+    const auto before = *tracee.registers();
+    for (int call = 0; call < 2; ++call) {
+      auto outcome = remote_call(std::move(tracee), *instruction, SYS_getppid, {});
+      ASSERT_TRUE(std::holds_alternative<StoppedTracee>(outcome.tracee));
+      tracee = std::get<StoppedTracee>(std::move(outcome.tracee));
+      EXPECT_TRUE(outcome.value);
+      if (outcome.value) { EXPECT_EQ(static_cast<pid_t>(*outcome.value), ::getpid()); }
+      EXPECT_EQ(tracee.stop(), (Stop{StopKind::PtraceEvent, PTRACE_EVENT_STOP}));
+      const auto after = *tracee.registers();
+      EXPECT_EQ(after.raw().rax, before.raw().rax);
+      EXPECT_EQ(after.raw().orig_rax, before.raw().orig_rax);
+      EXPECT_EQ(after.pc(), before.pc());
+    }
+    let_go(std::move(tracee));
+    while (!is_waiting())
+      ::sched_yield();
+  }
+  GetParam().end(*shared_);
+
+  const auto end = StoppedTracee::wait(child_);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(std::get<Exit>(*end).stop, (Stop{StopKind::Exited, 7}));
+  EXPECT_EQ(shared_->result, GetParam().result);
+  EXPECT_EQ(shared_->error, GetParam().error);
+  EXPECT_GE(shared_->took_ns, GetParam().least_ns);
+  EXPECT_LE(shared_->took_ns, GetParam().most_ns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Process, RemoteCallInAWait, testing::ValuesIn(kWaits),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(RemoteCall, in_a_group_stop_leaves_it_stopped) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::raise(SIGSTOP);
+    ::_exit(5);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  ASSERT_TRUE(seize(child, kTraceOptions | PTRACE_O_EXITKILL));
+  ASSERT_TRUE(interrupt(child));
+  auto tracee = std::get<StoppedTracee>(*StoppedTracee::wait(child));
+  ASSERT_EQ(tracee.stop(), (Stop{StopKind::Group, SIGSTOP}));
+  const auto memory = TraceeMemory::open(child);
+  ASSERT_TRUE(memory);
+
+  auto outcome =
+      remote_call(std::move(tracee), *find_syscall_instruction(child, *memory), SYS_getppid, {});
+
+  ASSERT_TRUE(std::holds_alternative<StoppedTracee>(outcome.tracee));
+  auto after = std::get<StoppedTracee>(std::move(outcome.tracee));
+  EXPECT_EQ(after.stop(), (Stop{StopKind::Group, SIGSTOP}));
+  EXPECT_TRUE(outcome.value);
+  EXPECT_TRUE(std::move(after).listen());
+  ::kill(child, SIGCONT);
+  for (;;) {
+    auto next = StoppedTracee::wait(child);
+    ASSERT_TRUE(next);
+    if (const auto* exit = std::get_if<Exit>(&*next)) {
+      EXPECT_EQ(exit->stop, (Stop{StopKind::Exited, 5}));
+      break;
+    }
+    auto stop = std::get<StoppedTracee>(*std::move(next));
+    EXPECT_NE(stop.stop(), (Stop{StopKind::SignalDelivery, SIGSTOP})) << "stopped once more";
+    const int signal = stop.stop().kind == StopKind::SignalDelivery ? stop.stop().detail : 0;
+    EXPECT_TRUE(std::move(stop).resume(signal));
+  }
+}
+
+} // namespace
+} // namespace sonictrace
