@@ -10,13 +10,13 @@
 namespace sonictrace::agent {
 
 static_assert(PRIVATE_THREADS == AgentPrivate::kThreadsAt && SITE_SLOT == offsetof(Site, slot) &&
-              PRIVATE_SWITCH == AgentPrivate::kSwitchAt && CONTROL_ARENA == offsetof(AgentControl, arena) &&
+              PRIVATE_SWITCH == AgentPrivate::kSwitchAt &&
+              CONTROL_ARENA == offsetof(AgentControl, arena) &&
               SHARED_LINKER_REGISTERS == offsetof(SharedControl, linker_registers) &&
               SITE_FLAGS == offsetof(Site, flags) && SITE_HAS_VECTORS == kSiteVectors &&
               SITE_HAS_RESULT_VECTORS == kSiteResultVectors && SITE_HAS_X87 == kSiteX87 &&
               ENTRY_RETURN_ADDRESS == offsetof(AgentEntry, return_address) &&
-              ENTRY_SITE == offsetof(AgentEntry, site) &&
-              ENTRY_FRAME_VECTORS == kVectorWordsAt &&
+              ENTRY_SITE == offsetof(AgentEntry, site) && ENTRY_FRAME_VECTORS == kVectorWordsAt &&
               ENTRY_FRAME_R10 == offsetof(EntryFrame, static_chain) &&
               ENTRY_FRAME_RAX == offsetof(EntryFrame, rax) &&
               ENTRY_FRAME_R11 == offsetof(EntryFrame, r11) &&
@@ -77,7 +77,8 @@ std::size_t put_result(AgentBlock& block, const AgentEntry& entry, const OpenCal
   }
   const auto* const kept = reinterpret_cast<const std::uint64_t*>(open.data);
   const std::size_t kept_words = (site.flags & kSiteKeepsWords) != 0 ? open.kept_words : 0;
-  return capture_return(block, *ending.frame, site, kept, kept_words, entry.slot + 8, out, room).size;
+  return capture_return(block, *ending.frame, site, kept, kept_words, entry.slot + 8, out, room)
+      .size;
 }
 
 void put_head(RingRecord& record, const AgentEntry& entry, const OpenCall& open,
@@ -98,15 +99,15 @@ std::uint8_t result_flag(const Site& site) {
 }
 
 /// An Enter has told of its beginning.
-[[gnu::noinline]] void write_return(AgentBlock& block, const AgentEntry& entry, const OpenCall& open,
-                  const Ending& ending) {
+[[gnu::noinline]] void write_return(AgentBlock& block, const AgentEntry& entry,
+                                    const OpenCall& open, const Ending& ending) {
   const std::size_t room = most_payload(result_room(*entry.site, ending));
   Place place = take_place(block, sizeof(RingRecord) + room);
   if (place.record == nullptr) return;
   put_head(*place.record, entry, open, ending);
   const std::size_t used = put_result(block, entry, open, ending, place.payload(), room);
-  place.record->flags = static_cast<std::uint8_t>(
-      result_flag(*entry.site) | ending.flags | (open.flags & kRingInherited));
+  place.record->flags = static_cast<std::uint8_t>(result_flag(*entry.site) | ending.flags |
+                                                  (open.flags & kRingInherited));
   place.record->entry_size = 0;
   place.record->result_size = static_cast<std::uint32_t>(used);
   shrink(block, place, sizeof(RingRecord) + rounded(used));
@@ -129,9 +130,9 @@ void write_call(AgentBlock& block, const AgentEntry& entry, const OpenCall& open
              behind_entry);
   const std::size_t used =
       put_result(block, entry, open, ending, place.payload() + behind_entry, room);
-  place.record->flags = static_cast<std::uint8_t>(
-      (as_words ? kRingEntryWords : 0) | result_flag(*entry.site) | ending.flags |
-      (ending.frame == nullptr ? kRingUnwound : 0));
+  place.record->flags =
+      static_cast<std::uint8_t>((as_words ? kRingEntryWords : 0) | result_flag(*entry.site) |
+                                ending.flags | (ending.frame == nullptr ? kRingUnwound : 0));
   place.record->entry_size = static_cast<std::uint32_t>(entry_size);
   place.record->result_size = static_cast<std::uint32_t>(used);
   shrink(block, place, sizeof(RingRecord) + behind_entry + rounded(used));
@@ -195,9 +196,13 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
 [[gnu::noinline]] void settle_left(AgentBlock& block, std::uint64_t slot) {
   const std::uint64_t time = now();
   while (AgentEntry* const newest = block.top) {
-    if (newest->slot > slot || !is_overwritten(block, *newest)) return;
+    const bool has_returned = newest->state == EntryState::Returned;
+    if (!has_returned && (newest->slot > slot || !is_overwritten(block, *newest))) return;
     block.top = newest->previous;
-    end_left(block, *newest, time);
+    if (has_returned)
+      give_back(block, *newest);
+    else
+      end_left(block, *newest, time);
   }
 }
 
@@ -208,21 +213,30 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
   const std::uint64_t time = now();
   block.left_at = time;
   while (AgentEntry* const newest = block.top) {
-    if (newest->slot >= sp || sp - newest->slot > kLargestStack) return;
+    const bool has_returned = newest->state == EntryState::Returned;
+    if (!has_returned && (newest->slot >= sp || sp - newest->slot > kLargestStack)) return;
     block.top = newest->previous;
-    end_left(block, *newest, time);
+    if (has_returned)
+      give_back(block, *newest);
+    else
+      end_left(block, *newest, time);
   }
 }
 
-/// `entry` returns, and is not the newest one.
-[[gnu::noinline]] void take_out(AgentBlock& block, AgentEntry& entry, const ExitFrame& frame, std::uint64_t time) {
+/// `entry` returns, and is not the newest one. False where it is not among the thread's at all: it
+/// has begun on another thread.
+[[gnu::noinline]] bool take_out(AgentBlock& block, AgentEntry& entry, const ExitFrame& frame,
+                                std::uint64_t time) {
   AgentEntry** link = &block.top;
   while (AgentEntry* const newer = *link) {
     if (newer == &entry) {
       *link = entry.previous;
-      return;
+      return true;
     }
-    if (newer->state == EntryState::Tail && newer->slot == entry.slot) {
+    if (newer->state == EntryState::Returned) {
+      *link = newer->previous;
+      give_back(block, *newer);
+    } else if (newer->state == EntryState::Tail && newer->slot == entry.slot) {
       // It was jumped to at the end of what was called, and has returned in its stead.
       *link = newer->previous;
       tell_end(block, *newer, &frame, time, kRingTail);
@@ -234,9 +248,11 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
       link = &newer->previous; // on another stack, or not known to be gone
     }
   }
+  return false;
 }
 
-// ---- the beginning of a call ---------------------------------------------------------------------
+// ---- the beginning of a call
+// ---------------------------------------------------------------------
 
 /// The words that the return's plan looks at once more. Returns how many.
 std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& site,
@@ -255,10 +271,12 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
 }
 
 /// Fills an Enter's, or a call's whose return nobody sees.
-[[gnu::noinline]] void write_beginning(AgentBlock& block, const EntryFrame& frame, const Site& site, RingKind kind,
-                     std::uint8_t flags, std::uint32_t call, std::uint16_t depth) {
+[[gnu::noinline]] void write_beginning(AgentBlock& block, const EntryFrame& frame, const Site& site,
+                                       RingKind kind, std::uint8_t flags, std::uint32_t call,
+                                       std::uint16_t depth) {
   const bool as_words = (site.flags & kSiteEntryWords) != 0;
-  const std::size_t room = most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room));
+  const std::size_t room =
+      most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room));
   Place place = take_place(block, sizeof(RingRecord) + room);
   if (place.record == nullptr) return;
   std::size_t used = room;
@@ -283,7 +301,8 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
 }
 
 /// Of a call that is not followed to its end.
-[[gnu::noinline]] void tell_at_once(AgentBlock& block, EntryFrame& frame, const Site& site, std::uint8_t flags) {
+[[gnu::noinline]] void tell_at_once(AgentBlock& block, EntryFrame& frame, const Site& site,
+                                    std::uint8_t flags) {
   if (control().form == RecordForm::Count) return count_call(block, site.function, 0);
   clear_unused_vectors(frame, site);
   write_beginning(block, frame, site, RingKind::Call, flags, block.call++,
@@ -330,8 +349,8 @@ void begin_whole(AgentBlock& block, EntryFrame& frame, const Site& site, AgentEn
   entry.begin = open.begin = now();
 }
 
-[[gnu::noinline]] void begin_split(AgentBlock& block, EntryFrame& frame, const Site& site, AgentEntry& entry,
-                 OpenCall& open) {
+[[gnu::noinline]] void begin_split(AgentBlock& block, EntryFrame& frame, const Site& site,
+                                   AgentEntry& entry, OpenCall& open) {
   const std::uint64_t before = now();
   forget_old_pages(block, before);
   clear_unused_vectors(frame, site);
@@ -424,9 +443,33 @@ bool passes_filter(const AgentBlock& block, const EntryFrame& frame, const Site&
   return site.only_from <= from && from < site.only_to;
 }
 
+/// prctl(PR_SET_SECCOMP, ...) or syscall(SYS_seccomp, ...). Whether it succeeds is not waited for.
+void see_seccomp(const EntryFrame& frame) {
+  constexpr std::uint64_t kSetSeccomp = 22, kSeccompCall = 317;
+  const std::uint64_t first = frame.words[0];
+  if (first == kSetSeccomp || first == kSeccompCall)
+    store(control().makes_no_calls, std::uint32_t{1});
+}
+
+/// prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), which takes the time stamp counter away as well
+/// (kernel/seccomp.c, seccomp_assign_mode), or prctl(PR_SET_TSC, PR_TSC_SIGSEGV).
+bool takes_clock_away(const EntryFrame& frame) {
+  constexpr std::uint64_t kSetSeccomp = 22, kStrict = 1, kSetTsc = 26, kFault = 2;
+  return control().clock == 0 && ((frame.words[0] == kSetSeccomp && frame.words[1] == kStrict) ||
+                                  (frame.words[0] == kSetTsc && frame.words[1] == kFault));
+}
+
 /// Functions to be treated apart.
 [[gnu::noinline]] Onward enter_apart(AgentBlock& block, EntryFrame& frame, const Site& site) {
   const bool is_silent = (site.flags & kSiteSilent) != 0;
+  if ((site.flags & kSiteForbids) != 0) {
+    see_seccomp(frame);
+    if (takes_clock_away(frame)) {
+      if (!is_silent) tell_at_once(block, frame, site, kRingResultUnknown);
+      block.is_muted = kMutedNoClock;
+      return {target_of(site), kAsItIs};
+    }
+  }
   if ((site.flags & kSiteFiltered) != 0 && !passes_filter(block, frame, site))
     return {target_of(site), kAsItIs};
   if ((site.flags & kSiteCatches) != 0) leave_below(block, slot_of(frame));
@@ -451,6 +494,7 @@ bool passes_filter(const AgentBlock& block, const EntryFrame& frame, const Site&
 
 /// True where it is muted no longer.
 [[gnu::noinline]] bool may_speak_again(AgentBlock& block) {
+  if (block.is_muted == kMutedNoClock) ++block.ring->lost;
   if (block.is_muted != kMutedTracerGone) return false;
   if (load(shared().heartbeat) == block.stale_heartbeat || load(shared().is_over) != 0) {
     ++block.ring->lost;
@@ -465,28 +509,39 @@ bool passes_filter(const AgentBlock& block, const EntryFrame& frame, const Site&
 extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, AgentBlock& block) {
   if (block.is_muted != 0 && !may_speak_again(block)) [[unlikely]]
     return {target_of(site), kAsItIs};
-  constexpr std::uint32_t kApart = kSiteFiltered | kSiteCatches | kSiteJumps | kSiteSilent |
-                                   kSiteNoReturn | kSiteLooksAtCaller;
+  constexpr std::uint32_t kApart = kSiteForbids | kSiteFiltered | kSiteCatches | kSiteJumps |
+                                   kSiteSilent | kSiteNoReturn | kSiteLooksAtCaller;
   if ((site.flags & kApart) != 0) [[unlikely]]
     return enter_apart(block, frame, site);
   return enter(block, frame, site);
 }
 
-/// `block` is null in a fork child that is not followed, and where there was no room for the thread.
+/// `block` is null in a fork child that is not followed, and where there was no room for the
+/// thread.
 extern "C" AGENT_HIDDEN void agent_leave(const ExitFrame& frame, AgentEntry& entry,
                                          AgentBlock* block) {
+  if (block != nullptr && block->is_muted == kMutedNoClock) [[unlikely]] {
+    ++block->ring->lost;
+    if (block->top == &entry) block->top = entry.previous;
+    return;
+  }
   const std::uint64_t time = now();
   if (block == nullptr) return;
   if (entry.state == EntryState::Told) { // it has come back after all
     entry.state = EntryState::Free;      // and is taken out of the list when its turn comes
     return;
   }
+  bool is_ours = true;
   if (block->top == &entry) [[likely]]
     block->top = entry.previous;
   else
-    take_out(*block, entry, frame, time);
+    is_ours = take_out(*block, entry, frame, time);
   if (block->is_muted == 0) [[likely]]
     tell_end(*block, entry, &frame, time);
+  if (!is_ours) [[unlikely]] { // the thread that it is of will find it
+    store(entry.state, EntryState::Returned);
+    return;
+  }
   block->depth = entry.depth - 1U;
   block->own += control().call_ticks;
   give_back(*block, entry);

@@ -13,9 +13,9 @@ bool list_is_consistent() {
 }
 
 void map_as_told(SharedControl& line) {
-  line.linker_result = system_call(number::kMmap, line.linker_arguments[0], line.linker_arguments[1],
-                                   line.linker_arguments[2], line.linker_arguments[3],
-                                   ~std::uint64_t{0});
+  line.linker_result =
+      system_call(number::kMmap, line.linker_arguments[0], line.linker_arguments[1],
+                  line.linker_arguments[2], line.linker_arguments[3], ~std::uint64_t{0});
   store(line.linker_done, line.linker_done + 1);
 }
 
@@ -26,7 +26,6 @@ void map_as_told(SharedControl& line) {
 extern "C" AGENT_HIDDEN void agent_linker_changed() {
   if (the_switch().is_on == 0 || load(shared().is_over) != 0 || !list_is_consistent()) return;
   SharedControl& line = shared();
-  line.linker_tid = static_cast<std::uint32_t>(system_call(number::kGettid));
   store(line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
   const std::uint32_t asked = line.linker_asks + 1;
   store(line.linker_asks, asked);

@@ -51,7 +51,9 @@ inline std::uint64_t thunk_of(const AgentEntry& entry) {
   return group + (at - group - kGroupCode) / (sizeof(AgentEntry) / kThunkSize);
 }
 /// What a thunk's call puts on the stack.
-inline std::uint64_t return_of(const AgentEntry& entry) { return thunk_of(entry) + kThunkReturnsAt; }
+inline std::uint64_t return_of(const AgentEntry& entry) {
+  return thunk_of(entry) + kThunkReturnsAt;
+}
 inline bool is_thunk(std::uint64_t address) {
   return address - control().region < control().region_end - control().region;
 }
@@ -97,11 +99,23 @@ inline std::uint64_t now() {
          static_cast<std::uint64_t>(time.nanoseconds);
 }
 
+template <class T>
+T load(const T& from) {
+  return __atomic_load_n(&from, __ATOMIC_ACQUIRE);
+}
+template <class T>
+void store(T& to, T value) {
+  __atomic_store_n(&to, value, __ATOMIC_RELEASE);
+}
+
 inline void pause() { asm volatile("pause"); }
+
+inline bool may_make_calls() { return load(control().makes_no_calls) == 0; }
 
 /// Waits while `*word` is `value`, two milliseconds at most (futex(2), shared between processes).
 inline void futex_wait(const std::uint32_t* word, std::uint32_t value,
                        std::int64_t nanoseconds = 2'000'000) {
+  if (!may_make_calls()) return pause();
   const TimeSpec timeout = {0, nanoseconds};
   constexpr int kWait = 0;
   system_call(number::kFutex, reinterpret_cast<std::uint64_t>(word), kWait, value,
@@ -110,22 +124,14 @@ inline void futex_wait(const std::uint32_t* word, std::uint32_t value,
 
 /// Against signal handlers of this thread only, which is all that can interfere; without the bus
 /// lock it costs as much as a store.
-inline bool exchange_on_this_thread(std::uint64_t* at, std::uint64_t expected, std::uint64_t wanted) {
+inline bool exchange_on_this_thread(std::uint64_t* at, std::uint64_t expected,
+                                    std::uint64_t wanted) {
   bool done;
   asm volatile("cmpxchgq %3, %1"
                : "=@ccz"(done), "+m"(*at), "+a"(expected)
                : "r"(wanted)
                : "memory");
   return done;
-}
-
-template <class T>
-T load(const T& from) {
-  return __atomic_load_n(&from, __ATOMIC_ACQUIRE);
-}
-template <class T>
-void store(T& to, T value) {
-  __atomic_store_n(&to, value, __ATOMIC_RELEASE);
 }
 
 /// Whether the tracer still shows signs of life: asked again and again while one waits for it.

@@ -52,20 +52,24 @@ bool map_group_of(std::uint32_t pool) {
     std::uint8_t known = load(state);
     if (known == kMapped) return true;
     if (known == kFailed) return false;
-    if (known == kUnmapped &&
-        __atomic_compare_exchange_n(&state, &known, kBeingMapped, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
+    if (known == kUnmapped && __atomic_compare_exchange_n(&state, &known, kBeingMapped, false,
+                                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       break;
     pause();
+  }
+  if (!may_make_calls()) {
+    store(state, kUnmapped);
+    return false;
   }
   const std::uint64_t code = control().region + group * kGroupStride;
   constexpr std::uint64_t kReadWrite = 3, kPrivateAnonymousFixed = 0x2 | 0x20 | 0x10 | 0x4000;
   constexpr std::uint64_t kMayMove = 1, kFixed = 2;
   // mremap(2): with an old size of 0 a shared mapping is mapped a second time.
-  const bool done = !has_failed(system_call(number::kMmap, code + kGroupCode, kGroupEntries,
-                                            kReadWrite, kPrivateAnonymousFixed, ~std::uint64_t{0})) &&
-                    !has_failed(system_call(number::kMremap, control().thunk_template, 0, kGroupCode,
-                                            kMayMove | kFixed, code));
+  const bool done =
+      !has_failed(system_call(number::kMmap, code + kGroupCode, kGroupEntries, kReadWrite,
+                              kPrivateAnonymousFixed, ~std::uint64_t{0})) &&
+      !has_failed(system_call(number::kMremap, control().thunk_template, 0, kGroupCode,
+                              kMayMove | kFixed, code));
   store(state, done ? kMapped : kFailed);
   return done;
 }

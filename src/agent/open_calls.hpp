@@ -3,8 +3,8 @@
 // A thread's open calls: their entries, taken from its pools, and the list of them in the order in
 // which they were opened.
 //
-// Signal handlers may run at any instruction and make calls themselves. They leave the lists as they
-// have found them, or never come back (siglongjmp), so that nothing here needs more than that.
+// Signal handlers may run at any instruction and make calls themselves. They leave the lists as
+// they have found them, or never come back (siglongjmp), so that nothing here needs more than that.
 
 #include "agent/machine.hpp"
 

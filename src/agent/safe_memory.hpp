@@ -38,7 +38,8 @@ private:
     const std::uint64_t page = address / kPage;
     std::uint64_t& known = block_.pages[page % kPageCache];
     if (known == page) return true;
-    if (!probe(page * kPage)) return false;
+    // Without system calls it is tried: the tracer repairs what goes wrong.
+    if (may_make_calls() && !probe(page * kPage)) return false;
     known = page;
     return true;
   }

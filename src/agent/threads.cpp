@@ -57,6 +57,20 @@ std::uint32_t take_ring() {
   return limit;
 }
 
+/// Its tid, as the tracer has announced it, or as the kernel says. The announcement is taken.
+std::uint32_t tid_of(std::uint64_t key) {
+  for (std::size_t probe = 0; probe < kThreadProbes; ++probe) {
+    ThreadSlot& slot = slot_at(key, probe);
+    const std::uint64_t found = load(slot.key);
+    if (found == 0) break;
+    if (found != (key | kAnnounced)) continue;
+    const auto tid = static_cast<std::uint32_t>(slot.block);
+    store(slot.key, kTombstone);
+    return tid;
+  }
+  return may_make_calls() ? static_cast<std::uint32_t>(system_call(number::kGettid)) : 0;
+}
+
 AgentBlock* begin_thread(std::uint64_t key) {
   const std::uint32_t index = take_ring();
   if (index >= control().max_rings) return nullptr;
@@ -84,25 +98,37 @@ AgentBlock* begin_thread(std::uint64_t key) {
     block.histograms = block.counts + kMaxFunctions * sizeof(CallCount);
   }
   ring.first_pool = pool;
-  ring.tid = static_cast<std::uint32_t>(system_call(number::kGettid));
+  ring.tid = tid_of(key);
   ring.owner = key;
   ring.incarnation = ring.incarnation + 1;
   return &block;
 }
 
-/// The first thread of a fork child that is followed goes on with the open calls of the thread
-/// which called fork(2).
-void inherit(AgentBlock& block) {
-  const std::uint32_t from = the_switch().inherits;
-  if (from == 0 || from > kMaxRings) return;
-  the_switch().inherits = 0;
-  const AgentBlock& parent = block_at(from - 1);
-  if (parent.owner != block.owner) return;
-  block.top = parent.top;
-  block.own = parent.own;
-  block.depth = parent.depth;
-  block.call = parent.call;
-}
+/// What the first thread of a fork child that is followed goes on with: the open calls of the
+/// thread which called fork(2).
+struct Inheritance {
+  std::uint64_t owner = 0; ///< 0: there is none
+  AgentEntry* top = nullptr;
+  std::uint64_t own = 0;
+  std::uint32_t depth = 0;
+  std::uint32_t call = 0;
+
+  /// To be taken before the child's own block is made, which may be the very same one.
+  static Inheritance take() {
+    const std::uint32_t from = the_switch().inherits;
+    if (from == 0 || from > kMaxRings) return {};
+    the_switch().inherits = 0;
+    const AgentBlock& parent = block_at(from - 1);
+    return {parent.owner, parent.top, parent.own, parent.depth, parent.call};
+  }
+  void give_to(AgentBlock& block) const {
+    if (owner != block.owner) return;
+    block.top = top;
+    block.own = own;
+    block.depth = depth;
+    block.call = call;
+  }
+};
 
 void say_whose_records_follow(AgentBlock& block) {
   const Place place = take_place(block, sizeof(RingRecord));
@@ -118,6 +144,7 @@ void say_whose_records_follow(AgentBlock& block) {
 extern "C" AgentBlock* agent_find_thread(std::uint64_t key) {
   if (AgentBlock* const known = find(key)) return known;
   if (the_switch().is_on == 0 || load(shared().is_over) != 0) return nullptr;
+  const Inheritance inheritance = Inheritance::take();
   AgentBlock* const block = begin_thread(key);
   if (block == nullptr) {
     __atomic_fetch_add(&shared().lost, 1, __ATOMIC_RELAXED);
@@ -130,7 +157,7 @@ extern "C" AgentBlock* agent_find_thread(std::uint64_t key) {
     if (other == nullptr) __atomic_fetch_add(&shared().lost, 1, __ATOMIC_RELAXED);
     return other;
   }
-  inherit(*block);
+  inheritance.give_to(*block);
   say_whose_records_follow(*block);
   return block;
 }

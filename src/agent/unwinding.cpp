@@ -66,8 +66,7 @@ extern "C" AGENT_HIDDEN int agent_find_object(std::uint64_t address, FoundObject
 }
 
 extern "C" AGENT_HIDDEN int agent_iterate_phdr(PhdrCallback callback, void* data,
-                                               int (*real)(PhdrCallback, void*),
-                                               const Site& site) {
+                                               int (*real)(PhdrCallback, void*), const Site& site) {
   Iteration iteration = {callback, data};
   if (const int stopped = real(&pass_on, &iteration)) return stopped;
   PhdrInfo text = {};

@@ -21,7 +21,8 @@ struct TypedOptions {
   std::vector<std::string> conf_files;
   std::optional<std::string> align, indent, string_limit, array_limit, frames, debug, match;
   std::optional<std::string> interval, sample, thin_after, output_format;
-  std::optional<std::string> min_time, max_depth, duration, max_calls, max_log_size, start_on, stop_on;
+  std::optional<std::string> min_time, max_depth, duration, max_calls, max_log_size, start_on,
+      stop_on;
   std::optional<std::string> engine, user, output;
   std::string demangle;  ///< "true": without a value
   std::int64_t time = 0; ///< how many t

@@ -57,7 +57,8 @@ DynamicLinker DynamicLinker::find(const AuxiliaryVector& auxiliary, const elf::I
                                   const elf::Image* linker) {
   DynamicLinker found;
   const LoadBias program_bias(auxiliary.entry, program.entry());
-  if (const auto dynamic = program.dynamic()) found.program_dynamic_ = program_bias.to_tracee(*dynamic);
+  if (const auto dynamic = program.dynamic())
+    found.program_dynamic_ = program_bias.to_tracee(*dynamic);
   const bool program_is_linker = linker == nullptr;
   const elf::Image& image = program_is_linker ? program : *linker;
   const LoadBias bias =

@@ -10,7 +10,6 @@
 #include <csignal>
 
 #include "session/interrupts.hpp"
-#include "sonictrace/stream/limited_sink.hpp"
 #include "session/tracer.hpp"
 #include "sonictrace/base/check.hpp"
 #include "sonictrace/base/clock.hpp"
@@ -18,6 +17,7 @@
 #include "sonictrace/engine/make_engine.hpp"
 #include "sonictrace/process/launch.hpp"
 #include "sonictrace/process/stop_cost.hpp"
+#include "sonictrace/stream/limited_sink.hpp"
 
 namespace sonictrace {
 
@@ -71,9 +71,10 @@ struct Session::Parts {
       : options(wanted), selectors(std::move(selected)),
         limited(to, {wanted.max_calls, wanted.max_log_size}),
         collector(choose_engine(wanted) == Chosen::Inline
-                      ? std::make_unique<Collector>(
-                            wanted.max_calls || wanted.max_log_size ? static_cast<Sink&>(limited) : to,
-                            collector_options(wanted.recording))
+                      ? std::make_unique<Collector>(wanted.max_calls || wanted.max_log_size
+                                                        ? static_cast<Sink&>(limited)
+                                                        : to,
+                                                    collector_options(wanted.recording))
                       : nullptr),
         sink(collector ? *collector : to),
         functions(std::move(prototypes),

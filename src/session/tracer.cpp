@@ -184,7 +184,8 @@ void Tracer::handle_mark(Marked marked, TraceeThread& thread) {
                              is_only_thread(*process) ? Quiet::All : Quiet::Fresh);
   if (lent.killed) return handle_exit(*lent.killed);
   // It may be another stop by now, after remote calls.
-  if (options_.system_calls && !process->silent && !thread.silent) lent.tracee->follow_system_calls();
+  if (options_.system_calls && !process->silent && !thread.silent)
+    lent.tracee->follow_system_calls();
   (void)std::move(*lent.tracee).resume();
 }
 

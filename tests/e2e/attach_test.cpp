@@ -60,8 +60,11 @@ protected:
   std::string log_path() const { return directory_.path("log"); }
   Command tracer(const std::vector<std::string>& options, pid_t pid) const {
     Command command;
-    command.argv = std::vector<std::string>{SONICTRACE, "--engine=" + engine(), "-o", log_path()} +
-                   options + std::vector<std::string>{"-p", std::to_string(pid)};
+    command.argv =
+        std::vector<std::string>{SONICTRACE, "--engine=" + engine(), "-o", log_path()} + options;
+    // In a second the busy service makes more lines than these tests should read.
+    if (engine() == "inline") command.argv.push_back("--thin-after=1M");
+    command.argv = command.argv + std::vector<std::string>{"-p", std::to_string(pid)};
     return command;
   }
   TemporaryDirectory directory_;
@@ -152,8 +155,8 @@ TEST_P(Attach, is_undone_when_the_tracer_dies_of_its_own_fault) {
     std::filesystem::remove(log_path()); // that of the round before says nothing of this one
     RunningProgram attached(tracer({"-e", "tr_*"}, service.pid()));
     // Until it has recorded something: its buffer is written ten times a second.
-    ASSERT_TRUE(wait_until(
-        [&] { return !read_file(log_path()).empty() || !attached.is_running(); }));
+    ASSERT_TRUE(
+        wait_until([&] { return !read_file(log_path()).empty() || !attached.is_running(); }));
     attached.send_signal(signal);
     const Ended ended = attached.wait();
 
@@ -199,8 +202,9 @@ TEST_P(Attach, traces_blocked_threads_when_they_go_on) {
   const Ended ended = blocked.wait();
 
   EXPECT_TRUE(ended.exited_with(0)) << ended.end();
+  // EAGAIN is what a futex(2) whose word has changed says to any thread that was stopped in it.
   for (const auto& line : lines_of(ended.out))
-    EXPECT_TRUE(line == "ready" || line.ends_with(" ok")) << line;
+    EXPECT_TRUE(line == "ready" || line.ends_with(" ok") || line == "futex EAGAIN") << line;
   EXPECT_TRUE(attached.wait().exited_with(0));
   const Log log = parse_log(read_file(log_path()));
   EXPECT_TRUE(log.has_event("\\+\\+\\+ exited \\(status 0\\) \\+\\+\\+"));

@@ -64,8 +64,8 @@ public:
   void hold(std::uint64_t seen_ns);
   void release();
 
-  /// Begins to read the rings of a process, which has none in use yet. `process`: the number that was
-  /// reserved for it; 0: none was.
+  /// Begins to read the rings of a process, which has none in use yet. `process`: the number that
+  /// was reserved for it; 0: none was.
   void add_arena(std::shared_ptr<Arena> arena, std::uint32_t process = 0);
   /// For a process that is to get an arena: for `inherited_call`.
   std::uint32_t reserve_process();

@@ -72,8 +72,8 @@ struct NotOurs {
   StoppedTracee tracee; ///< as it was, but its pc is never in a place that the program can't know
 };
 struct Marked {
-  /// To be resumed without a signal. Past the place already, but of Begin: there it is before it, so
-  /// that what is put in there now sees this call.
+  /// To be resumed without a signal. Past the place already, but of Begin: there it is before it,
+  /// so that what is put in there now sees this call.
   StoppedTracee tracee;
   Mark mark;
 };
@@ -108,14 +108,15 @@ public:
                                            std::optional<Exit>& killed) = 0;
   /// Takes all marks of this kind out.
   virtual void remove_marks(const AddressSpace&, Mark) {}
-  /// Code of the process that has run and never runs again, 32 bytes of it: for an engine that cannot
-  /// map a page of its own (a seccomp filter).
+  /// Code of the process that has run and never runs again, 32 bytes of it: for an engine that
+  /// cannot map a page of its own (a seccomp filter).
   virtual void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) = 0;
   /// The range was unmapped (dlclose): what was put in there is gone.
   virtual void module_gone(const AddressSpace& space, AddressRange range) = 0;
 
-  /// A thread begins to be traced: of a new or attached process, or born of `parent`'s thread in the
-  /// same process. Silent: no records, only kept from harm (a vfork child that is not followed).
+  /// A thread begins to be traced: of a new or attached process, or born of `parent`'s thread in
+  /// the same process. Silent: no records, only kept from harm (a vfork child that is not
+  /// followed).
   virtual void thread_started(pid_t tid, std::optional<pid_t> parent,
                               const std::shared_ptr<AddressSpace>& space, bool silent) = 0;
   virtual void thread_gone(pid_t tid) = 0;
@@ -150,7 +151,8 @@ public:
   /// open calls are to be told before that.
   virtual void thread_ends(pid_t) {}
   /// Processes in which a thread waits, without being stopped, until `install` has dealt with a
-  /// list of modules that has changed; then `let_linker_go` is to be called. Empty most of the time.
+  /// list of modules that has changed; then `let_linker_go` is to be called. Empty most of the
+  /// time.
   virtual std::vector<std::shared_ptr<AddressSpace>> waiting_in_linker() { return {}; }
   virtual void let_linker_go(const AddressSpace&) {}
   /// Of the thread that waits there: its registers in the linker, behind the call.

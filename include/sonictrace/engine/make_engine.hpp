@@ -28,7 +28,8 @@ struct RecordingOptions {
   std::uint64_t min_time_ns = 0; ///< shorter calls are left out
   unsigned max_depth = 0;        ///< deeper calls are left out; 0: none
   std::uint64_t sample = 1;      ///< every Nth call of each function is shown
-  std::uint64_t interval_ns = 0; ///< of Count: there is a table each so long time; 0: only at the end
+  std::uint64_t interval_ns =
+      0; ///< of Count: there is a table each so long time; 0: only at the end
 
   bool operator==(const RecordingOptions&) const = default;
 };

@@ -19,12 +19,12 @@ struct RemoteCallOutcome {
   Result<std::uint64_t> value; ///< or the error that the system call returned
 };
 
-/// Makes a stopped tracee execute one system call and puts everything back: registers, memory of the
-/// signal mask. Every signal is blocked meanwhile, so none is taken or lost.
-/// For the stop of a breakpoint (or another signal-delivery-stop outside of system calls), and for the
-/// stops that PTRACE_INTERRUPT makes, group-stops included: behind the call the thread is in such a
-/// stop again, and a system call that it was interrupted in goes on from there as it would have.
-/// Not for the stops of PTRACE_EVENT_EXEC, _FORK and _CLONE: there the kernel writes the running system
+/// Makes a stopped tracee execute one system call and puts everything back: registers, memory of
+/// the signal mask. Every signal is blocked meanwhile, so none is taken or lost. For the stop of a
+/// breakpoint (or another signal-delivery-stop outside of system calls), and for the stops that
+/// PTRACE_INTERRUPT makes, group-stops included: behind the call the thread is in such a stop
+/// again, and a system call that it was interrupted in goes on from there as it would have. Not for
+/// the stops of PTRACE_EVENT_EXEC, _FORK and _CLONE: there the kernel writes the running system
 /// call's result into rax after our call was prepared (arch/x86/entry/common.c).
 RemoteCallOutcome remote_call(StoppedTracee tracee, TraceeAddress syscall_instruction, long number,
                               const std::array<std::uint64_t, 6>& arguments);

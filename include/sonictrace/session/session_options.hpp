@@ -27,12 +27,12 @@ struct SessionOptions {
   unsigned string_limit = 32; ///< -s: most bytes of a string to capture
   unsigned array_limit = 4;   ///< -A: most elements of an array
   RecordingOptions recording;
-  bool captures_values = true;                      ///< off where calls are only counted (-c)
-  std::vector<std::string> conf_files;              ///< -F
-  bool system_calls = false;                        ///< -S
-  bool library_calls = true;                        ///< off with -L and nothing selected
-  unsigned frames = 0;                              ///< -w: most frames of each call's backtrace
-  DebugLog debug;                                   ///< -D
+  bool captures_values = true;         ///< off where calls are only counted (-c)
+  std::vector<std::string> conf_files; ///< -F
+  bool system_calls = false;           ///< -S
+  bool library_calls = true;           ///< off with -L and nothing selected
+  unsigned frames = 0;                 ///< -w: most frames of each call's backtrace
+  DebugLog debug;                      ///< -D
   std::string start_on; ///< --start-on: record from the first such call on; empty: from the start
   std::string stop_on;  ///< --stop-on: stop tracing when such a call has returned; empty: none
   std::optional<std::chrono::nanoseconds> duration; ///< --duration: stop tracing after it

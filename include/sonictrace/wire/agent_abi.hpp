@@ -21,13 +21,16 @@ constexpr std::size_t kAgentTextRoom = std::size_t{1} << 17;
 
 struct AgentBlock;
 
-/// The table of threads: %fs:0 -> block. Open addressing; wiped in a fork child (MADV_WIPEONFORK), so
-/// that nothing is recorded there.
+/// The table of threads: %fs:0 -> block. Open addressing; wiped in a fork child (MADV_WIPEONFORK),
+/// so that nothing is recorded there.
 struct ThreadSlot {
   std::uint64_t key;   ///< %fs:0; 0: free; kTombstone: freed
   std::uint64_t block; ///< address of an AgentBlock
 };
 constexpr std::uint64_t kTombstone = 1;
+/// A slot with this bit in its key is of a thread that has not called yet: `block` is its tid. Put
+/// there by the tracer, so that the thread need not ask the kernel.
+constexpr std::uint64_t kAnnounced = 4;
 constexpr std::size_t kThreadSlots = std::size_t{1} << 16;
 constexpr std::size_t thread_slot_of(std::uint64_t key) { return (key >> 12) & (kThreadSlots - 1); }
 /// How far behind its own place a key may be.
@@ -60,8 +63,9 @@ struct Site;
 enum class EntryState : std::uint32_t {
   Free = 0,
   Open = 1,
-  Tail = 2, ///< reached by a jump: it ends with the entry of the same slot before it
-  Told = 3, ///< its end was told (unwound), but nobody knows for certain that it can't return
+  Tail = 2,     ///< reached by a jump: it ends with the entry of the same slot before it
+  Told = 3,     ///< its end was told (unwound), but nobody knows for certain that it can't return
+  Returned = 4, ///< on another thread than it began on, whose list it is still in
 };
 
 /// One open call; private to the process, for a fork child returns through its copy.
@@ -80,39 +84,43 @@ struct AgentEntry {
 static_assert(sizeof(AgentEntry) == 64);
 constexpr std::uint16_t kEntryEnterWritten = 1; ///< an Enter record was written for it
 
-// ---- sites -----------------------------------------------------------------------------------------
+// ---- sites
+// -----------------------------------------------------------------------------------------
 
 // What is known of one patched slot or entry point: read-only for the process.
-constexpr std::uint32_t kSiteEntryWords = 1;     ///< the plan looks at words only: record them as they are
+constexpr std::uint32_t kSiteEntryWords =
+    1; ///< the plan looks at words only: record them as they are
 constexpr std::uint32_t kSiteResultWords = 2;    ///< the same of the return
 constexpr std::uint32_t kSiteVectors = 4;        ///< xmm0-7 hold arguments
 constexpr std::uint32_t kSiteVectorsByAl = 8;    ///< ... if al says so
 constexpr std::uint32_t kSiteResultVectors = 16; ///< xmm0, xmm1 hold results
 constexpr std::uint32_t kSiteX87 = 32;           ///< st0 holds the result
-constexpr std::uint32_t kSiteKeepsWords = 64;    ///< the return's plan looks at the words of the entry
-constexpr std::uint32_t kSiteNoReturn = 128;     ///< returns twice: its return address is left alone
+constexpr std::uint32_t kSiteKeepsWords = 64; ///< the return's plan looks at the words of the entry
+constexpr std::uint32_t kSiteNoReturn = 128;  ///< returns twice: its return address is left alone
 constexpr std::uint32_t kSiteLooksAtCaller = 256; ///< looks at its return address: see `gadget`
-constexpr std::uint32_t kSiteSilent = 512;       ///< nothing is recorded of it
-constexpr std::uint32_t kSiteCatches = 1024;     ///< __cxa_begin_catch: frames below it were left
-constexpr std::uint32_t kSiteJumps = 2048;       ///< longjmp(jmp_buf, ...)
+constexpr std::uint32_t kSiteSilent = 512;        ///< nothing is recorded of it
+constexpr std::uint32_t kSiteCatches = 1024;      ///< __cxa_begin_catch: frames below it were left
+constexpr std::uint32_t kSiteJumps = 2048;        ///< longjmp(jmp_buf, ...)
 /// Only calls that return into [only_from, only_to) (hoisted calls, seen at the callee's entry).
 constexpr std::uint32_t kSiteFiltered = 4096;
 /// The stack arguments that the return's plan looks at.
 constexpr std::uint32_t kSiteMuslJumps = 8192; ///< of kSiteJumps: the jump buffer is musl's
+/// prctl(2), syscall(2): it may forbid system calls from then on (seccomp(2)).
+constexpr std::uint32_t kSiteForbids = 16384;
 
 struct Site {
   std::uint64_t slot; ///< address of a word that holds where the call goes
   std::uint32_t function;
   std::uint32_t flags;
-  std::uint64_t entry_ops;  ///< address of CaptureOps; see entry_count
+  std::uint64_t entry_ops; ///< address of CaptureOps; see entry_count
   std::uint64_t return_ops;
   std::uint16_t entry_count, return_count; ///< ops
-  std::uint8_t entry_words;      ///< kSiteEntryWords: how many of the six
-  std::uint8_t kept_stack_words; ///< kSiteKeepsWords
-  std::uint8_t result_words;     ///< kSiteResultWords: how many of rax, rdx (vectors by their flag)
+  std::uint8_t entry_words;                ///< kSiteEntryWords: how many of the six
+  std::uint8_t kept_stack_words;           ///< kSiteKeepsWords
+  std::uint8_t result_words; ///< kSiteResultWords: how many of rax, rdx (vectors by their flag)
   std::uint8_t reserved;
   std::uint32_t entry_room, return_room; ///< bytes that the ops write at most
-  std::uint64_t gadget;   ///< kSiteLooksAtCaller: a `ret` in the calling module
+  std::uint64_t gadget;                  ///< kSiteLooksAtCaller: a `ret` in the calling module
   std::uint64_t only_from, only_to;
   /// Of dl_iterate_phdr: which of the thunks' unwind tables this caller understands, in bytes from
   /// the first one.
@@ -132,7 +140,8 @@ struct SiteStub {
 };
 static_assert(sizeof(SiteStub) == 128 && offsetof(SiteStub, site) == 32);
 
-// ---- the arena, shared -------------------------------------------------------------------------------
+// ---- the arena, shared
+// -------------------------------------------------------------------------------
 
 constexpr std::size_t kMaxFunctions = std::size_t{1} << 20;
 /// Of a function, set by the tracer: its short calls are counted in the process (thinning).
@@ -152,16 +161,17 @@ struct OpenCall {
   std::uint64_t where; ///< return address
   std::uint32_t call;
   std::uint16_t depth;
-  std::uint8_t flags;        ///< kRingEntryWords
-  std::uint8_t kept_words;   ///< words in front of `data`'s fields, for the return
-  std::uint32_t entry_size;  ///< bytes behind the kept words
+  std::uint8_t flags;       ///< kRingEntryWords
+  std::uint8_t kept_words;  ///< words in front of `data`'s fields, for the return
+  std::uint32_t entry_size; ///< bytes behind the kept words
   std::uint32_t ring;
   std::uint64_t reserved;
   std::uint8_t data[208];
 };
 static_assert(sizeof(OpenCall) == 256);
 constexpr std::uint32_t kOpenWhole = 1; ///< to be told by one Call record at its end
-constexpr std::uint32_t kOpenTold = 2;  ///< an Enter record has told of it (set by the tracer as well)
+constexpr std::uint32_t kOpenTold =
+    2; ///< an Enter record has told of it (set by the tracer as well)
 
 /// Of one function in one thread, for -c and thinning.
 struct CallCount {
@@ -195,7 +205,8 @@ struct ArenaLayout {
   static constexpr std::uint64_t kEnd = kCounts; ///< without counting
   static constexpr std::uint64_t kEndWithCounts = kCounts + kMaxCountingRings * kCountsStride;
 };
-static_assert(ArenaLayout::kRingHeaders + kMaxRings * sizeof(RingHeader) <= ArenaLayout::kOpenCalls);
+static_assert(ArenaLayout::kRingHeaders + kMaxRings * sizeof(RingHeader) <=
+              ArenaLayout::kOpenCalls);
 
 /// What the tracer asks of a thread that waits in the dynamic linker's rendezvous.
 enum class LinkerCommand : std::uint32_t {
@@ -207,8 +218,8 @@ enum class LinkerCommand : std::uint32_t {
 /// The first page of the arena.
 struct SharedControl {
   std::uint32_t version;
-  std::uint32_t is_over;   ///< set by the tracer: record nothing any more
-  std::uint64_t heartbeat; ///< counted up by the tracer, ten times a second at least
+  std::uint32_t is_over;    ///< set by the tracer: record nothing any more
+  std::uint64_t heartbeat;  ///< counted up by the tracer, ten times a second at least
   std::uint32_t rings_used; ///< no ring from this number on was ever in use
   std::uint32_t pools_used; ///< the same; pools are never given back but to their ring
   std::uint64_t lost;       ///< calls of threads that got no ring
@@ -227,7 +238,8 @@ struct SharedControl {
 };
 static_assert(offsetof(SharedControl, linker_registers) == 96);
 
-// ---- private data --------------------------------------------------------------------------------------
+// ---- private data
+// --------------------------------------------------------------------------------------
 
 enum class RecordForm : std::uint32_t {
   Whole = 0, ///< a Call record at each call's end
@@ -237,34 +249,40 @@ enum class RecordForm : std::uint32_t {
 
 /// What the tracer tells the agent at its injection. Stays in a fork child.
 struct AgentControl {
-  std::uint64_t arena;       ///< address of the arena in this process
-  std::uint64_t region;      ///< of the thunks: its begin
+  std::uint64_t arena;  ///< address of the arena in this process
+  std::uint64_t region; ///< of the thunks: its begin
   std::uint64_t region_end;
-  std::uint64_t thunk_template; ///< a mapping of the kGroupCode bytes; to be duplicated by mremap(2)
-  std::uint64_t thunk_unwind;   ///< address of the .eh_frame_hdr of the region; its program headers lie
-                                ///< 512 bytes behind it
-  std::uint64_t clock;       ///< 0: rdtsc; else the address of clock_gettime(2) in the vdso
+  std::uint64_t
+      thunk_template;         ///< a mapping of the kGroupCode bytes; to be duplicated by mremap(2)
+  std::uint64_t thunk_unwind; ///< address of the .eh_frame_hdr of the region; its program headers
+                              ///< lie 512 bytes behind it
+  std::uint64_t clock;        ///< 0: rdtsc; else the address of clock_gettime(2) in the vdso
   std::uint64_t linker_state; ///< address of r_debug; 0: not known
-  std::uint64_t call_ticks;   ///< what a recorded call costs, besides what it adds to its own duration
-  std::uint64_t inside_ticks; ///< what it adds to its own duration
+  std::uint64_t
+      call_ticks; ///< what a recorded call costs, besides what it adds to its own duration
+  std::uint64_t inside_ticks;   ///< what it adds to its own duration
   std::uint64_t ns_per_tick_32; ///< times 2^32
   RecordForm form;
   std::uint32_t wants_histograms;
-  std::uint64_t min_ticks;   ///< shorter calls are not recorded (--min-time); 0: all are
-  std::uint32_t max_depth;   ///< 0: no limit
-  std::uint32_t sample;      ///< reserved for --sample; 1
-  std::uint64_t thin_ticks;  ///< what is short, of a function with kFunctionThinned
-  std::uint64_t heartbeat_ticks; ///< two seconds: a tracer that shows no sign of life that long is gone
+  std::uint64_t min_ticks;  ///< shorter calls are not recorded (--min-time); 0: all are
+  std::uint32_t max_depth;  ///< 0: no limit
+  std::uint32_t sample;     ///< reserved for --sample; 1
+  std::uint64_t thin_ticks; ///< what is short, of a function with kFunctionThinned
+  std::uint64_t
+      heartbeat_ticks; ///< two seconds: a tracer that shows no sign of life that long is gone
   std::uint64_t max_rings;
-  /// 1: it is. Kept by the agent; group 0 is from the start.
+  /// A seccomp filter is there, or about to be: the agent makes no system calls any more.
+  std::uint32_t makes_no_calls;
+  std::uint32_t reserved;
+  /// 1: it is. Kept by the agent; the first ones are from the start.
   std::uint8_t group_is_mapped[kMaxGroups];
 };
 
 /// Wiped in a fork child.
 struct AgentSwitch {
   std::uint32_t is_on;
-  /// Of a fork child that is followed: the number + 1 of the block whose open calls its first thread
-  /// has inherited; its key is that thread's. Set by the tracer.
+  /// Of a fork child that is followed: the number + 1 of the block whose open calls its first
+  /// thread has inherited; its key is that thread's. Set by the tracer.
   std::uint32_t inherits;
 };
 
@@ -274,11 +292,11 @@ constexpr std::size_t kPageCache = 32;
 struct AgentBlock {
   std::uint64_t owner; ///< %fs:0
   RingHeader* ring;
-  std::uint8_t* data; ///< of the ring
+  std::uint8_t* data;  ///< of the ring
   std::uint64_t limit; ///< as far as `head` may go, as was seen last
   AgentEntry* free;
-  AgentEntry* top; ///< the call that was opened last
-  std::uint64_t own;  ///< ticks that were spent on recording so far
+  AgentEntry* top;   ///< the call that was opened last
+  std::uint64_t own; ///< ticks that were spent on recording so far
   std::uint32_t depth;
   std::uint32_t is_muted; ///< nothing is recorded: kMutedByTracer, kMutedTracerGone
   std::uint32_t call;     ///< counter
@@ -288,27 +306,31 @@ struct AgentBlock {
   AgentEntry* told_first; ///< entries in state Told, the oldest first
   AgentEntry* told_last;
   std::uint32_t told;
-  std::uint32_t pool;  ///< that entries are being taken from
+  std::uint32_t pool; ///< that entries are being taken from
   std::uint32_t pool_used;
-  std::uint32_t inherited_from; ///< + 1: entries of that block's are those of the process before the fork
+  std::uint32_t
+      inherited_from;   ///< + 1: entries of that block's are those of the process before the fork
   std::uint64_t counts; ///< address of this ring's CallCounts; 0: not counting
   std::uint64_t histograms;
   std::uint32_t histograms_used;
   std::uint32_t reserved;
-  std::uint64_t cache_time; ///< ticks: when the page cache was emptied last
+  std::uint64_t cache_time;        ///< ticks: when the page cache was emptied last
   std::uint64_t pages[kPageCache]; ///< page numbers that were readable
   std::uint64_t spare[13];
 };
 static_assert(sizeof(AgentBlock) == 512);
 constexpr std::uint32_t kMutedByTracer = 1;
 constexpr std::uint32_t kMutedTracerGone = 2;
+/// The thread may not read its clock any more: seccomp's strict mode, PR_SET_TSC (prctl(2)).
+constexpr std::uint32_t kMutedNoClock = 3;
 
 /// The private data, behind the text.
 struct AgentPrivate {
   static constexpr std::size_t kControlAt = 0;
   static constexpr std::size_t kSwitchAt = 4096; ///< wiped from here ...
   static constexpr std::size_t kThreadsAt = 8192;
-  static constexpr std::size_t kWipedEnd = kThreadsAt + kThreadSlots * sizeof(ThreadSlot); ///< ... to here
+  static constexpr std::size_t kWipedEnd =
+      kThreadsAt + kThreadSlots * sizeof(ThreadSlot); ///< ... to here
   /// A block that is muted for good: what the tracer enters for threads that are not traced.
   static constexpr std::size_t kMuteBlockAt = kWipedEnd;
   static constexpr std::size_t kBlocksAt = kMuteBlockAt + 4096;
@@ -321,16 +343,16 @@ struct AgentHeader {
   char magic[8]; ///< "sonicagt"
   std::uint32_t version;
   std::uint32_t text_size;
-  std::uint32_t enter;           ///< routine of ordinary sites
-  std::uint32_t find_object;     ///< routine of _dl_find_object's sites
-  std::uint32_t iterate_phdr;    ///< of dl_iterate_phdr's
-  std::uint32_t backtrace;       ///< of backtrace(3)'s
-  std::uint32_t linker_changed;  ///< where `_dl_debug_state` jumps to; returns to its caller
-  std::uint32_t thunk_exit;      ///< where return thunks jump to, r11 = the entry
+  std::uint32_t enter;          ///< routine of ordinary sites
+  std::uint32_t find_object;    ///< routine of _dl_find_object's sites
+  std::uint32_t iterate_phdr;   ///< of dl_iterate_phdr's
+  std::uint32_t backtrace;      ///< of backtrace(3)'s
+  std::uint32_t linker_changed; ///< where `_dl_debug_state` jumps to; returns to its caller
+  std::uint32_t thunk_exit;     ///< where return thunks jump to, r11 = the entry
   std::uint32_t copy_begin, copy_end, copy_fault; ///< a fault in [begin, end) goes on at `fault`
-  std::uint32_t eh_frame_hdr;    ///< the unwind tables of the text
-  std::uint32_t syscall;         ///< a syscall instruction
-  std::uint32_t program_headers; ///< Elf64_Phdrs for dl_iterate_phdr
+  std::uint32_t eh_frame_hdr;                     ///< the unwind tables of the text
+  std::uint32_t syscall;                          ///< a syscall instruction
+  std::uint32_t program_headers;                  ///< Elf64_Phdrs for dl_iterate_phdr
   std::uint32_t program_header_count;
   std::uint32_t reserved[3];
 };

@@ -144,7 +144,8 @@ private:
         if (!read_number(owner + op.length_at, op.length_size, length)) return false;
         break;
     }
-    if (op.length != LengthKind::Constant && op.length_signed && is_negative(length, op.length_size))
+    if (op.length != LengthKind::Constant && op.length_signed &&
+        is_negative(length, op.length_size))
       return false;
     return op.combine == Combine::Alone || combine(op, length);
   }

@@ -12,8 +12,8 @@ namespace sonictrace::wire {
 // A position's place in the ring is `position % kRingSize`; the last record of a lap may run over
 // into the kRingSpill bytes behind the ring, so that every record is in one piece.
 //
-// The thread takes a place by moving `head`, writes the record, and its `commit` word last. A signal
-// handler may take places in between, on the same thread, and commit them first.
+// The thread takes a place by moving `head`, writes the record, and its `commit` word last. A
+// signal handler may take places in between, on the same thread, and commit them first.
 
 constexpr std::size_t kRingSize = std::size_t{1} << 20;
 /// The largest record; also how far a record may run over the ring's end.
@@ -26,8 +26,9 @@ enum class RingKind : std::uint8_t {
   Enter = 2,   ///< a call begins
   Return = 3,  ///< of a call that an Enter told of
   Unwound = 4, ///< the same: it was left by an exception or a longjmp
-  Thread = 5,  ///< the records that follow are of thread `call` (a tid); nothing else is set but time
-  Pad = 6,     ///< nothing
+  Thread =
+      5,   ///< the records that follow are of thread `call` (a tid); nothing else is set but time
+  Pad = 6, ///< nothing
 };
 
 /// Flags of a ring record, and of an OpenCall.
@@ -89,7 +90,7 @@ struct RingHeader {
   std::uint64_t lost;        ///< calls that were made and not recorded
   std::uint64_t waits;       ///< how often it waited for the tracer
   std::uint64_t wait_ticks;
-  std::uint64_t process;     ///< pid, as the agent sees it
+  std::uint64_t process; ///< pid, as the agent sees it
 
   std::uint64_t tail;
   std::uint32_t is_waiting; ///< futex(2): the thread waits for `tail` to move

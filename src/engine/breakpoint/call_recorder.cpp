@@ -73,8 +73,8 @@ void CallRecorder::record_enter(TracedThread& thread, OpenCall& call, const Entr
   const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
   CaptureMemory memory(thread.space->space().memory());
   call.call = recorder_.next_call();
-  call.depth = static_cast<std::uint16_t>(std::min<std::size_t>(
-      thread.calls.size() + thread.outer_depth + 1, kDeepestCounted));
+  call.depth = static_cast<std::uint16_t>(
+      std::min<std::size_t>(thread.calls.size() + thread.outer_depth + 1, kDeepestCounted));
   auto& records = recorder_.records_of(call.function);
   const auto room =
       records.enter(static_cast<std::uint32_t>(thread.tid), call.function, call.call, call.depth,

@@ -22,7 +22,7 @@ struct TracedThread {
   TrapMask trap_mask;
   bool silent = false; ///< no records
   OpenCalls calls;
-  std::uint16_t outer_depth = 0; ///< calls that another engine has open in the thread
+  std::uint16_t outer_depth = 0;         ///< calls that another engine has open in the thread
   std::optional<OpenSyscall> syscall;    ///< inside the innermost of `calls`
   std::optional<StackMap::Region> stack; ///< the one it was last seen on
   /// pc and sp at which a breakpoint will be hit a second time for the same call: a signal came

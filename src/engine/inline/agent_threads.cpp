@@ -92,4 +92,10 @@ Result<void> AgentThreads::forget(std::uint64_t key) const {
   return space_->memory().write_word(found->at, wire::kTombstone);
 }
 
+Result<void> AgentThreads::announce(std::uint64_t key, pid_t tid) const {
+  auto entered = enter(key | wire::kAnnounced, static_cast<std::uint64_t>(tid));
+  if (!entered) return std::move(entered).error();
+  return {};
+}
+
 } // namespace sonictrace

@@ -26,6 +26,8 @@ public:
   Result<void> restore(std::uint64_t key, TraceeAddress block) const;
   /// The thread has ended, or is to begin anew.
   Result<void> forget(std::uint64_t key) const;
+  /// The thread has not called yet, and has this tid.
+  Result<void> announce(std::uint64_t key, pid_t tid) const;
 
 private:
   struct Found {

@@ -37,6 +37,9 @@ constexpr auto kByName = std::to_array<NamedFlags>({
     {"siglongjmp", wire::kSiteJumps},
     {"__longjmp_chk", wire::kSiteJumps},
     {"__cxa_begin_catch", wire::kSiteCatches},
+    // May set a seccomp filter.
+    {"prctl", wire::kSiteForbids},
+    {"syscall", wire::kSiteForbids},
 });
 
 constexpr auto kNeverPatched = std::to_array<std::string_view>({
@@ -65,7 +68,7 @@ bool is_nongnu_unwinder(const elf::Image& image) {
 }
 
 std::uint32_t hidden_flags(std::string_view name, bool linker_is_musl) {
-  constexpr std::uint32_t kLeaves = wire::kSiteCatches | wire::kSiteJumps;
+  constexpr std::uint32_t kLeaves = wire::kSiteCatches | wire::kSiteJumps | wire::kSiteForbids;
   const std::uint32_t flags = flags_by_name(name, linker_is_musl);
   return (flags & kLeaves) != 0 ? flags | wire::kSiteSilent : 0;
 }

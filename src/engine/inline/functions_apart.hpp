@@ -24,8 +24,8 @@ bool is_never_patched(const elf::ImportSlot& import, bool program_is_static);
 
 /// What the agent's presence asks for in every module, also where nothing is traced: unwinders
 /// must find the thunks, and calls that exceptions and jumps leave be told. Of a dl_iterate_phdr,
-/// `site.unwind_table` says how far behind AgentControl::thunk_unwind the tables are that the caller
-/// is to be given.
+/// `site.unwind_table` says how far behind AgentControl::thunk_unwind the tables are that the
+/// caller is to be given.
 ///
 /// Of functions with a routine of their own (FindObject, IteratePhdr, Backtrace) nothing is
 /// recorded: where the user asks for them as well, the routine is what counts, and they are not in

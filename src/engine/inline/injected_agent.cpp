@@ -220,6 +220,8 @@ private:
     const auto mapped = made_.map(room_for(arena_->size()), arena_->size(), PROT_READ | PROT_WRITE,
                                   MAP_SHARED | MAP_NORESERVE, file->there());
     if (!mapped) return mapped.error();
+    // Or a core file has a hole of tens of gigabytes in it.
+    (void)caller_.call(SYS_madvise, {*mapped, arena_->size(), MADV_DONTDUMP});
     control_.arena = *mapped;
     control_.max_rings = arena_->max_rings();
     return {};
@@ -255,15 +257,20 @@ private:
       return std::move(done).error();
     const auto page = make_thunk_unwind_page(TraceeAddress(control_.region), kRegionSize);
     if (auto done = memory().write(TraceeAddress(control_.thunk_unwind), page); !done) return done;
-    if (auto done = made_.map(control_.region, wire::kGroupCode, PROT_READ | PROT_EXEC,
-                              MAP_SHARED | MAP_FIXED, file->there());
-        !done)
-      return std::move(done).error();
-    if (auto done = made_.map(control_.region + wire::kGroupCode, wire::kGroupEntries,
-                              PROT_READ | PROT_WRITE, kUnbacked | MAP_FIXED, kNoFile);
-        !done)
-      return std::move(done).error();
-    control_.group_is_mapped[0] = 1;
+    // As many as a program may need that forbids itself system calls later (seccomp(2)).
+    constexpr std::size_t kGroupsFromTheStart = 4;
+    for (std::size_t group = 0; group < kGroupsFromTheStart; ++group) {
+      const std::uint64_t at = control_.region + group * wire::kGroupStride;
+      if (auto done = made_.map(at, wire::kGroupCode, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED,
+                                file->there());
+          !done)
+        return std::move(done).error();
+      if (auto done = made_.map(at + wire::kGroupCode, wire::kGroupEntries, PROT_READ | PROT_WRITE,
+                                kUnbacked | MAP_FIXED, kNoFile);
+          !done)
+        return std::move(done).error();
+      control_.group_is_mapped[group] = 1;
+    }
     return {};
   }
 
@@ -322,6 +329,7 @@ Result<void> InjectedAgent::replace_arena(RemoteCaller& caller, bool counting) {
       caller.call(SYS_mmap, {places_.arena.value(), (*arena)->size(), PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file->there(), 0});
   if (!mapped) return std::move(mapped).error();
+  (void)caller.call(SYS_madvise, {places_.arena.value(), (*arena)->size(), MADV_DONTDUMP});
   arena_ = *std::move(arena);
   return {};
 }

@@ -36,8 +36,7 @@ std::shared_ptr<InlineSpace> InlineEngine::space_of(const std::shared_ptr<Addres
 void InlineEngine::forget_unused(const std::shared_ptr<InlineSpace>& space) {
   constexpr long kTableAndCaller = 2;
   if (space.use_count() > kTableAndCaller) return;
-  if (space->agent() && !space->is_idle_copy())
-    collector_.remove_arena(space->agent()->arena());
+  if (space->agent() && !space->is_idle_copy()) collector_.remove_arena(space->agent()->arena());
   spaces_.erase(space->space().get());
 }
 
@@ -150,8 +149,8 @@ void InlineEngine::publish(const InlineSpace& space, pid_t tid) {
   if (ring < arena->max_rings()) (void)collector_.publish_open_calls(arena, ring);
 }
 
-void InlineEngine::child_born(pid_t parent, pid_t child,
-                              const std::shared_ptr<AddressSpace>& space, bool silent) {
+void InlineEngine::child_born(pid_t parent, pid_t child, const std::shared_ptr<AddressSpace>& space,
+                              bool silent) {
   breakpoints_.child_born(parent, child, space, silent);
   Thread* const from = find_thread(parent);
   SONICTRACE_CHECK(from != nullptr, "a child was born of a thread that the engine does not know");
@@ -168,8 +167,7 @@ void InlineEngine::child_born(pid_t parent, pid_t child,
     if (!silent && thread.space->agent()) {
       const auto& arena = from->space->agent()->arena();
       const std::uint32_t ring = collector_.ring_of(*arena, parent);
-      if (ring < arena->max_rings())
-        thread.inherited = collector_.publish_open_calls(arena, ring);
+      if (ring < arena->max_rings()) thread.inherited = collector_.publish_open_calls(arena, ring);
       thread.inherited_ring = ring;
       thread.is_copy = true;
       thread.process = collector_.reserve_process();
@@ -255,10 +253,12 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
   }
   // Its thread area may be that of one which has ended.
   const AgentThreads& table = thread.space->agent()->threads();
-  if (thread.silent)
+  if (thread.silent) {
     (void)table.mute(key);
-  else
-    (void)table.forget(key);
+    return;
+  }
+  (void)table.forget(key);
+  (void)table.announce(key, tracee->tid());
 }
 
 // ---- stops -----------------------------------------------------------------------------------
@@ -296,8 +296,7 @@ Handled InlineEngine::handle(StoppedTracee tracee) {
   } else if (stop == Stop{StopKind::PtraceEvent, PTRACE_EVENT_VFORK_DONE}) {
     take_back(*thread);
   } else if (is_fault(stop)) {
-    if (auto registers = tracee.registers();
-        registers && thread->space->repair_fault(*registers)) {
+    if (auto registers = tracee.registers(); registers && thread->space->repair_fault(*registers)) {
       (void)tracee.set_registers(*registers);
       (void)std::move(tracee).resume();
       return Resumed{};
@@ -308,8 +307,7 @@ Handled InlineEngine::handle(StoppedTracee tracee) {
       (void)std::move(tracee).resume();
       return Resumed{};
     }
-    if (registers)
-      breakpoints_.set_outer_depth(tracee.tid(), thread->space->depth_of(*registers));
+    if (registers) breakpoints_.set_outer_depth(tracee.tid(), thread->space->depth_of(*registers));
   }
   return handle_by_breakpoints(std::move(tracee));
 }
@@ -328,8 +326,7 @@ void InlineEngine::remove(const AddressSpace& space) {
     InlineSpace& inside = *known->second;
     if (inside.agent() && !inside.is_idle_copy())
       for (const auto& [tid, thread] : threads_)
-        if (thread.space == known->second && !thread.silent)
-          publish(inside, tid);
+        if (thread.space == known->second && !thread.silent) publish(inside, tid);
     if (inside.agent() && !inside.is_idle_copy()) left_.push_back(inside.agent()->arena());
     inside.remove();
   }

@@ -71,7 +71,8 @@ private:
     /// far as is known.
     std::optional<pid_t> borrowed_from = std::nullopt;
     std::uint64_t key = 0; ///< its %fs:0, as of its last child's birth
-    /// While a child runs with its thread area: the block to come back to; address 0: there was none.
+    /// While a child runs with its thread area: the block to come back to; address 0: there was
+    /// none.
     std::optional<TraceeAddress> lent = std::nullopt;
   };
 

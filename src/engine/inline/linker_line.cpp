@@ -16,7 +16,9 @@ namespace {
 
 using wire::LinkerCommand;
 
-void wake(std::uint32_t& word) { ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+void wake(std::uint32_t& word) {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
 
 void tell(wire::SharedControl& line, LinkerCommand command) {
   store_shared(line.linker_command, static_cast<std::uint32_t>(command));
@@ -70,8 +72,8 @@ Result<TraceeAddress> LinkerLine::map(TraceeAddress at, std::size_t size, int pr
   }
   const std::int64_t result = load_shared(line.linker_result);
   if (result < 0 && result > -4096)
-    return Error(static_cast<std::errc>(-result), fmt::format("mmap of {} bytes at {:#x}", size,
-                                                              at.value()));
+    return Error(static_cast<std::errc>(-result),
+                 fmt::format("mmap of {} bytes at {:#x}", size, at.value()));
   return TraceeAddress(static_cast<std::uint64_t>(result));
 }
 

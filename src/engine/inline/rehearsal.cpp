@@ -18,8 +18,8 @@ using wire::ArenaLayout;
 class Reservation {
 public:
   explicit Reservation(std::size_t size)
-      : size_(size), at_(::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                                -1, 0)) {}
+      : size_(size),
+        at_(::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   Reservation(const Reservation&) = delete;
   ~Reservation() {
     if (is_there()) ::munmap(at_, size_);
@@ -63,8 +63,7 @@ class Stage {
 public:
   Stage(const AgentImage& image, const TickClock& clock, wire::RecordForm form)
       : image_(image), agent_(wire::kAgentTextRoom + wire::AgentPrivate::kEnd),
-        arena_(ArenaLayout::kEndWithCounts),
-        region_(2 * wire::kGroupStride), stub_(4096) {
+        arena_(ArenaLayout::kEndWithCounts), region_(2 * wire::kGroupStride), stub_(4096) {
     ready_ = agent_.is_there() && arena_.is_there() && region_.is_there() && stub_.is_there() &&
              put_agent() && put_thunks() && put_arena() && put_stub();
     if (ready_) put_control(clock, form);
@@ -140,9 +139,9 @@ private:
                                                     0x8d, 0x1d, 0x13, 0,    0,    0,    0xff,
                                                     0x25, 0,    0,    0,    0};
     std::memcpy(page.stub.code, kCode.data(), kCode.size());
-    const auto distance = static_cast<std::int32_t>(
-        static_cast<std::int64_t>(offsetof(Page, routine)) -
-        static_cast<std::int64_t>(offsetof(Page, stub) + kCode.size()));
+    const auto distance =
+        static_cast<std::int32_t>(static_cast<std::int64_t>(offsetof(Page, routine)) -
+                                  static_cast<std::int64_t>(offsetof(Page, stub) + kCode.size()));
     std::memcpy(page.stub.code + kCode.size() - 4, &distance, sizeof distance);
     page.stub.site.slot = stub_.address(offsetof(Page, target));
     page.stub.site.flags = wire::kSiteEntryWords | wire::kSiteResultWords;

@@ -42,8 +42,8 @@ Result<Rendezvous> Rendezvous::patch(std::shared_ptr<AddressSpace> space, Tracee
   made.at_ = at;
   const auto& memory = made.space_->memory();
   if (auto read = memory.read(at, made.before_); !read) return std::move(read).error();
-  const auto distance = static_cast<std::int64_t>(cell.value()) -
-                        static_cast<std::int64_t>(at.value() + kJumpSize);
+  const auto distance =
+      static_cast<std::int64_t>(cell.value()) - static_cast<std::int64_t>(at.value() + kJumpSize);
   if (distance != static_cast<std::int32_t>(distance))
     return Error::saying("the jump out of the dynamic linker does not reach");
   std::array<std::byte, kJumpSize> jump = {std::byte{0xff}, std::byte{0x25}};

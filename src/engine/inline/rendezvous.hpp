@@ -16,8 +16,8 @@ class Rendezvous {
 public:
   static constexpr std::size_t kJumpSize = 6; ///< ff 25 rel32: jmp *cell(%rip)
 
-  /// Where the jump can stand: in place of the `ret`, and of the padding behind it; an endbr64 before
-  /// stays, as a thread may have just passed it. Fails where there is something else.
+  /// Where the jump can stand: in place of the `ret`, and of the padding behind it; an endbr64
+  /// before stays, as a thread may have just passed it. Fails where there is something else.
   static Result<TraceeAddress> place_for_jump(const AddressSpace& space, TraceeAddress function);
   /// `cell`: a word that holds the agent's address, within reach. No thread runs.
   static Result<Rendezvous> patch(std::shared_ptr<AddressSpace> space, TraceeAddress at,

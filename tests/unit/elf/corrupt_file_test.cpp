@@ -28,8 +28,8 @@ std::size_t look_at_code(const std::shared_ptr<const Image>& image) {
     begins.push_back(function.value);
   for (const auto& way : survey.ways(begins))
     for (const auto& island : way.islands)
-      seen += static_cast<std::size_t>(std::count(island.bytes.begin(), island.bytes.end(),
-                                                  std::byte{0x90}));
+      seen += static_cast<std::size_t>(
+          std::count(island.bytes.begin(), island.bytes.end(), std::byte{0x90}));
   return seen;
 }
 
