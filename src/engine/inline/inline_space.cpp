@@ -149,7 +149,7 @@ void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& i
     }
     // Of a function that returns twice, or looks at its caller, the entry has no slot of its own.
     if (probe.kind != ProbeKind::Entry || probe.module == nullptr ||
-        flags_by_name(definition.mangled, is_musl_) != 0) {
+        (flags_by_name(definition.mangled, is_musl_) & ~wire::kSiteForbids) != 0) {
       into.left.push_back(probe);
       continue;
     }
