@@ -539,7 +539,7 @@ extern "C" AGENT_HIDDEN void agent_leave(const ExitFrame& frame, AgentEntry& ent
   if (block->is_muted == 0) [[likely]]
     tell_end(*block, entry, &frame, time);
   if (!is_ours) [[unlikely]] { // the thread that it is of will find it
-    store(entry.state, EntryState::Returned);
+    entry.state = EntryState::Returned;
     return;
   }
   block->depth = entry.depth - 1U;

@@ -23,6 +23,8 @@ wire::RecordForm form_of(RecordingOptions::Form form) {
 
 Result<const InlineSetup::Made*> InlineSetup::get() {
   if (made_) return &*made_;
+  if (!clock_.uses_tsc())
+    return Error::saying("the processor's time stamp counter can't be used as a clock here");
   auto image = AgentImage::of(std::span(sonictrace_agent_begin, sonictrace_agent_end));
   if (!image) return std::move(image).error();
   const wire::RecordForm form = form_of(recording_.form);
