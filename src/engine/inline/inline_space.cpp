@@ -227,10 +227,38 @@ void InlineSpace::remove() {
   if (!agent_ || is_idle_copy_) return;
   // Threads that wait for room in their ring still get it.
   (void)agent_->switch_off();
+  give_back_return_addresses();
   if (rendezvous_) rendezvous_->restore();
   rendezvous_.reset();
   writer_->restore_all();
   if (line_) line_->answer();
+}
+
+/// Open calls return to their callers again, past the thunks: who will unwind them finds nobody any
+/// more who knows thunks. No thread runs.
+void InlineSpace::give_back_return_addresses() {
+  const Arena& arena = *agent_->arena();
+  const TraceeMemory& memory = space_->memory();
+  const std::uint32_t pools = std::min<std::uint32_t>(arena.control().pools_used, wire::kMaxPools);
+  std::vector<wire::AgentEntry> entries(wire::kEntriesOfPool);
+  for (std::uint32_t pool = 0; pool < pools; ++pool) {
+    const std::uint64_t group =
+        agent_->places().region.begin().value() + pool / wire::kPoolsOfGroup * wire::kGroupStride;
+    const std::uint64_t first = pool % wire::kPoolsOfGroup * wire::kEntriesOfPool;
+    const std::size_t used = std::min<std::size_t>(arena.pool(pool).used, entries.size());
+    const auto piece = std::span(entries).first(used);
+    const TraceeAddress at(group + wire::kGroupCode + first * sizeof(wire::AgentEntry));
+    if (used == 0 || !memory.read(at, std::as_writable_bytes(piece))) continue;
+    for (std::size_t i = 0; i < used; ++i) {
+      const wire::AgentEntry& entry = entries[i];
+      if (entry.state != wire::EntryState::Open && entry.state != wire::EntryState::Told) continue;
+      const std::uint64_t thunk_return =
+          group + (first + i) * wire::kThunkSize + wire::kThunkReturnsAt;
+      const auto word = memory.read_word(TraceeAddress(entry.slot));
+      if (word && *word == thunk_return)
+        (void)memory.write_word(TraceeAddress(entry.slot), entry.return_address);
+    }
+  }
 }
 
 std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace> child) const {

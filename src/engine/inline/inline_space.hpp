@@ -79,6 +79,7 @@ public:
 private:
   struct Sorted;
   void sort(const Installation& what, RemoteMapper& mapper, Sorted& into);
+  void give_back_return_addresses();
   static void find_ways(Sorted& into);
 
   std::shared_ptr<AddressSpace> space_;
