@@ -139,8 +139,8 @@ void write_call(AgentBlock& block, const AgentEntry& entry, const OpenCall& open
   commit(place, RingKind::Call);
 }
 
+/// Too frequent and too short to be written.
 bool is_to_be_counted(const Site& site, std::uint64_t ticks) {
-  if (control().form == RecordForm::Count) return true;
   return control().form == RecordForm::Whole && ticks < control().thin_ticks &&
          (function_flags()[site.function % kMaxFunctions] & kFunctionThinned) != 0;
 }
@@ -183,26 +183,26 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
   if (entry.depth != 0 && block.depth >= entry.depth) block.depth = entry.depth - 1U;
   if (entry.state == EntryState::Tail) return give_back(block, entry);
   entry.state = EntryState::Told;
-  entry.previous = nullptr;
-  if (block.told_last != nullptr)
-    block.told_last->previous = &entry;
+  put_among_told(block, entry);
+}
+
+/// The newest entry is in no list any more: its call was left, or has returned on another thread.
+void drop_newest(AgentBlock& block, AgentEntry& newest, std::uint64_t time) {
+  block.top = newest.previous;
+  if (newest.state == EntryState::Returned)
+    give_back(block, newest);
   else
-    block.told_first = &entry;
-  block.told_last = &entry;
-  ++block.told;
+    end_left(block, newest, time);
 }
 
 /// Of the newest entries, those which a frame at `slot` proves to be gone.
 [[gnu::noinline]] void settle_left(AgentBlock& block, std::uint64_t slot) {
   const std::uint64_t time = now();
   while (AgentEntry* const newest = block.top) {
-    const bool has_returned = newest->state == EntryState::Returned;
-    if (!has_returned && (newest->slot > slot || !is_overwritten(block, *newest))) return;
-    block.top = newest->previous;
-    if (has_returned)
-      give_back(block, *newest);
-    else
-      end_left(block, *newest, time);
+    if (newest->state != EntryState::Returned &&
+        (newest->slot > slot || !is_overwritten(block, *newest)))
+      return;
+    drop_newest(block, *newest, time);
   }
 }
 
@@ -213,13 +213,10 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
   const std::uint64_t time = now();
   block.left_at = time;
   while (AgentEntry* const newest = block.top) {
-    const bool has_returned = newest->state == EntryState::Returned;
-    if (!has_returned && (newest->slot >= sp || sp - newest->slot > kLargestStack)) return;
-    block.top = newest->previous;
-    if (has_returned)
-      give_back(block, *newest);
-    else
-      end_left(block, *newest, time);
+    if (newest->state != EntryState::Returned &&
+        (newest->slot >= sp || sp - newest->slot > kLargestStack))
+      return;
+    drop_newest(block, *newest, time);
   }
 }
 
@@ -251,8 +248,7 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
   return false;
 }
 
-// ---- the beginning of a call
-// ---------------------------------------------------------------------
+// ---- the beginning of a call -----------------------------------------------------------------
 
 /// The words that the return's plan looks at once more. Returns how many.
 std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& site,

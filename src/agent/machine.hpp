@@ -73,7 +73,7 @@ inline long system_call(long number, std::uint64_t a = 0, std::uint64_t b = 0, s
 inline bool has_failed(long result) { return result < 0 && result > -4096; }
 
 namespace number { // arch/x86/entry/syscalls/syscall_64.tbl
-constexpr long kMmap = 9, kRtSigprocmask = 14, kMremap = 25, kGetpid = 39, kGettid = 186,
+constexpr long kMmap = 9, kRtSigprocmask = 14, kMremap = 25, kGettid = 186,
                kFutex = 202;
 } // namespace number
 

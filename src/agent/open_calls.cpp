@@ -30,13 +30,7 @@ AgentEntry* take_told(AgentBlock& block) {
   if (oldest->state == EntryState::Free) return oldest; // it has returned after all
   std::uint64_t word = 0;
   if (SafeMemory(block).read_word(oldest->slot, word) && word == return_of(*oldest)) {
-    oldest->previous = nullptr;
-    if (block.told_last != nullptr)
-      block.told_last->previous = oldest;
-    else
-      block.told_first = oldest;
-    block.told_last = oldest;
-    ++block.told;
+    put_among_told(block, *oldest);
     return nullptr;
   }
   return oldest;

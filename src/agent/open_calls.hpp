@@ -38,4 +38,15 @@ inline void give_back(AgentBlock& block, AgentEntry& entry) {
   block.free = &entry;
 }
 
+/// Behind those whose calls were told as left before it.
+inline void put_among_told(AgentBlock& block, AgentEntry& entry) {
+  entry.previous = nullptr;
+  if (block.told_last != nullptr)
+    block.told_last->previous = &entry;
+  else
+    block.told_first = &entry;
+  block.told_last = &entry;
+  ++block.told;
+}
+
 } // namespace sonictrace::agent

@@ -139,14 +139,14 @@ void InlineEngine::thread_gone(pid_t tid) {
 void InlineEngine::thread_ends(pid_t tid) {
   const Thread* const thread = find_thread(tid);
   if (thread == nullptr || !thread->space->agent()) return;
-  publish(*thread->space, tid);
-  collector_.end_thread(*thread->space->agent()->arena(), tid);
+  const std::uint32_t ring = publish(*thread->space, tid).ring;
+  collector_.end_thread(*thread->space->agent()->arena(), ring);
 }
 
-void InlineEngine::publish(const InlineSpace& space, pid_t tid) {
+InlineEngine::Published InlineEngine::publish(const InlineSpace& space, pid_t tid) {
   const auto& arena = space.agent()->arena();
   const std::uint32_t ring = collector_.ring_of(*arena, tid);
-  if (ring < arena->max_rings()) (void)collector_.publish_open_calls(arena, ring);
+  return {ring, collector_.publish_open_calls(arena, ring)};
 }
 
 void InlineEngine::child_born(pid_t parent, pid_t child, const std::shared_ptr<AddressSpace>& space,
@@ -165,10 +165,9 @@ void InlineEngine::child_born(pid_t parent, pid_t child, const std::shared_ptr<A
     thread.space = from->space->copy_for(space);
     spaces_[space.get()] = thread.space;
     if (!silent && thread.space->agent()) {
-      const auto& arena = from->space->agent()->arena();
-      const std::uint32_t ring = collector_.ring_of(*arena, parent);
-      if (ring < arena->max_rings()) thread.inherited = collector_.publish_open_calls(arena, ring);
-      thread.inherited_ring = ring;
+      auto published = publish(*from->space, parent);
+      thread.inherited = std::move(published.calls);
+      thread.inherited_ring = published.ring;
       thread.is_copy = true;
       thread.process = collector_.reserve_process();
       // Now, as the parent's calls may end before the child runs.
@@ -326,7 +325,7 @@ void InlineEngine::remove(const AddressSpace& space) {
     InlineSpace& inside = *known->second;
     if (inside.agent() && !inside.is_idle_copy())
       for (const auto& [tid, thread] : threads_)
-        if (thread.space == known->second && !thread.silent) publish(inside, tid);
+        if (thread.space == known->second && !thread.silent) (void)publish(inside, tid);
     if (inside.agent() && !inside.is_idle_copy()) left_.push_back(inside.agent()->arena());
     inside.remove();
   }

@@ -85,7 +85,11 @@ private:
   void watch_linker(InlineSpace& inside, std::optional<StoppedTracee>& stopped,
                     std::optional<Exit>& killed, InlineSpace::Left& left);
   void begin(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed, Thread& thread);
-  void publish(const InlineSpace& space, pid_t tid);
+  struct Published {
+    std::uint32_t ring; ///< of the thread; one that there is not where it has none
+    std::vector<OpenCallFound> calls;
+  };
+  Published publish(const InlineSpace& space, pid_t tid);
   void lend(Thread& thread, bool silent);
   void end_borrowing(Thread& thread);
   void take_back(Thread& thread);
