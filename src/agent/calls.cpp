@@ -175,14 +175,27 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
   return entry.state == EntryState::Tail ? !is_thunk(word) : word != return_of(entry);
 }
 
+/// An open entry may end on one thread while another one, whose list it is in, finds it left: it ends
+/// once, as whoever comes first says.
+bool claim(AgentEntry& entry, EntryState state) {
+  EntryState expected = EntryState::Open;
+  return __atomic_compare_exchange(&entry.state, &expected, &state, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE);
+}
+
+void set_state(AgentEntry& entry, EntryState state) {
+  __atomic_store(&entry.state, &state, __ATOMIC_RELEASE);
+}
+
 /// Of an entry that is in no list any more.
 [[gnu::noinline]] void end_left(AgentBlock& block, AgentEntry& entry, std::uint64_t time) {
+  const bool is_tail = entry.state == EntryState::Tail;
+  if (!is_tail && !claim(entry, EntryState::Told)) return put_among_told(block, entry);
   // It ended when its frame was left, not now that we hear of it.
   if (block.left_at > entry.begin && block.left_at < time) time = block.left_at;
   tell_end(block, entry, nullptr, time);
   if (entry.depth != 0 && block.depth >= entry.depth) block.depth = entry.depth - 1U;
-  if (entry.state == EntryState::Tail) return give_back(block, entry);
-  entry.state = EntryState::Told;
+  if (is_tail) return give_back(block, entry);
   put_among_told(block, entry);
 }
 
@@ -523,8 +536,8 @@ extern "C" AGENT_HIDDEN void agent_leave(const ExitFrame& frame, AgentEntry& ent
   }
   const std::uint64_t time = now();
   if (block == nullptr) return;
-  if (entry.state == EntryState::Told) { // it has come back after all
-    entry.state = EntryState::Free;      // and is taken out of the list when its turn comes
+  if (entry.state == EntryState::Told) {   // it has come back after all
+    set_state(entry, EntryState::Returned); // and is taken out of the list when its turn comes
     return;
   }
   bool is_ours = true;
@@ -532,10 +545,12 @@ extern "C" AGENT_HIDDEN void agent_leave(const ExitFrame& frame, AgentEntry& ent
     block->top = entry.previous;
   else
     is_ours = take_out(*block, entry, frame, time);
+  if (!is_ours && !claim(entry, EntryState::Returning)) [[unlikely]]
+    return;
   if (block->is_muted == 0) [[likely]]
     tell_end(*block, entry, &frame, time);
   if (!is_ours) [[unlikely]] { // the thread that it is of will find it
-    entry.state = EntryState::Returned;
+    set_state(entry, EntryState::Returned);
     return;
   }
   block->depth = entry.depth - 1U;

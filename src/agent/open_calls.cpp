@@ -27,9 +27,12 @@ AgentEntry* take_told(AgentBlock& block) {
   block.told_first = oldest->previous;
   if (block.told_first == nullptr) block.told_last = nullptr;
   --block.told;
-  if (oldest->state == EntryState::Free) return oldest; // it has returned after all
+  if (oldest->state == EntryState::Returned) return oldest; // it has returned after all
   std::uint64_t word = 0;
-  if (SafeMemory(block).read_word(oldest->slot, word) && word == return_of(*oldest)) {
+  const bool may_return = oldest->state == EntryState::Returning ||
+                          (SafeMemory(block).read_word(oldest->slot, word) &&
+                           word == return_of(*oldest));
+  if (may_return) {
     put_among_told(block, *oldest);
     return nullptr;
   }

@@ -66,6 +66,7 @@ enum class EntryState : std::uint32_t {
   Tail = 2,     ///< reached by a jump: it ends with the entry of the same slot before it
   Told = 3,     ///< its end was told (unwound), but nobody knows for certain that it can't return
   Returned = 4, ///< on another thread than it began on, whose list it is still in
+  Returning = 5, ///< the same, and that thread is still at it
 };
 
 /// One open call; private to the process, for a fork child returns through its copy.
