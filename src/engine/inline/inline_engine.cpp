@@ -294,12 +294,15 @@ Handled InlineEngine::handle(StoppedTracee tracee) {
     if (const auto registers = tracee.registers()) thread->key = registers->raw().fs_base;
   } else if (stop == Stop{StopKind::PtraceEvent, PTRACE_EVENT_VFORK_DONE}) {
     take_back(*thread);
-  } else if (is_fault(stop)) {
-    if (auto registers = tracee.registers(); registers && thread->space->repair_fault(*registers)) {
+  } else if (stop.kind == StopKind::SignalDelivery) {
+    auto registers = tracee.registers();
+    if (registers && is_fault(stop) && thread->space->repair_fault(*registers)) {
       (void)tracee.set_registers(*registers);
       (void)std::move(tracee).resume();
       return Resumed{};
     }
+    // Its handler may unwind: pthread_cancel(3).
+    if (registers && thread->space->leave_stub(*registers)) (void)tracee.set_registers(*registers);
   } else if (stop.kind == StopKind::Syscall) {
     const auto registers = tracee.registers();
     if (registers && thread->space->is_in_agent(registers->pc())) { // none of the program's

@@ -65,6 +65,8 @@ public:
   /// A thread that has faulted where the agent reads what may not be there: lets it go on.
   bool repair_fault(Registers& registers) const;
   bool is_in_agent(TraceeAddress pc) const;
+  /// See SiteWriter.
+  bool leave_stub(Registers& registers) const { return writer_ && writer_->leave_stub(registers); }
   /// How many calls are open in the thread, which is stopped.
   std::uint16_t depth_of(const Registers& registers) const;
 

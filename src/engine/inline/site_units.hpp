@@ -30,6 +30,9 @@ void put(std::uint8_t* at, T value) {
   std::memcpy(at, &value, sizeof value);
 }
 
+constexpr std::size_t kStubCode = 19;     ///< bytes of a stub's instructions
+constexpr std::size_t kStubHasPushed = 6; ///< behind its push
+
 /// `at`: where it will be. `area`: where the words of the agent's routines are.
 inline wire::SiteStub make_stub(TraceeAddress at, TraceeAddress area, AgentRoutine routine,
                                 const wire::Site& site) {
@@ -40,7 +43,7 @@ inline wire::SiteStub make_stub(TraceeAddress at, TraceeAddress area, AgentRouti
       0x4c, 0x8d, 0x1d, 0x13, 0, 0, 0, // lea site(%rip),%r11
       0xff, 0x25, 0,    0,    0, 0,    // jmp *routine(%rip)
   };
-  static_assert(13 + 0x13 == offsetof(wire::SiteStub, site));
+  static_assert(sizeof kCode == kStubCode && 13 + 0x13 == offsetof(wire::SiteStub, site));
   std::memset(stub.code, 0xcc, sizeof stub.code); // int3
   std::memcpy(stub.code, kCode, sizeof kCode);
   const TraceeAddress word = area + static_cast<std::int64_t>(routine) * 8;

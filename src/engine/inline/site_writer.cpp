@@ -233,6 +233,31 @@ Result<TraceeAddress> SiteWriter::word_near(AddressRange near, std::uint64_t val
   return at;
 }
 
+bool SiteWriter::leave_stub(Registers& registers) const {
+  const auto place = areas_.at(registers.pc());
+  if (!place || place->kind == AreaKind::Cells) return false;
+  // Areas begin with a page, and units are powers of two.
+  const std::uint64_t offset = registers.pc().value() % unit_size(place->kind);
+  if (offset >= kStubCode) return false;
+  const TraceeAddress stub = registers.pc() + -static_cast<std::int64_t>(offset);
+  const TraceeMemory& memory = space_->memory();
+  std::int32_t to_word = 0;
+  const TraceeAddress end = stub + static_cast<std::int64_t>(kStubCode);
+  if (!memory.read(end + -static_cast<std::int64_t>(sizeof to_word),
+                   std::as_writable_bytes(std::span(&to_word, 1))))
+    return false;
+  const auto routine = memory.read_word(end + to_word);
+  if (!routine) return false;
+  if (offset < kStubHasPushed) {
+    const TraceeAddress top = registers.sp() + -8;
+    if (!memory.write_word(top, registers.raw().r11)) return false;
+    registers.set_sp(top);
+  }
+  registers.raw().r11 = stub.value() + offsetof(wire::SiteStub, site);
+  registers.set_pc(TraceeAddress(*routine));
+  return true;
+}
+
 void SiteWriter::restore_all() {
   restore(*AddressRange::make(TraceeAddress(0), TraceeAddress(~std::uint64_t{0})));
 }

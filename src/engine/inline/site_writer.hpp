@@ -10,6 +10,7 @@
 #include "engine/inline/areas.hpp"
 #include "engine/inline/remote_mapper.hpp"
 #include "sonictrace/arch/moved_entry.hpp"
+#include "sonictrace/arch/registers.hpp"
 #include "sonictrace/base/address_range.hpp"
 #include "sonictrace/process/address_space.hpp"
 #include "sonictrace/wire/agent_abi.hpp"
@@ -84,6 +85,10 @@ public:
 
   /// A word of read-only memory that holds `value`, within reach of all of `near`.
   Result<TraceeAddress> word_near(AddressRange near, std::uint64_t value, RemoteMapper& mapper);
+
+  /// A stopped thread within a stub's code is brought on to the agent's routine, whose frame unwinders
+  /// can tell: a stub has no table for them. False where it is in none.
+  bool leave_stub(Registers& registers) const;
 
   std::size_t sites() const { return sites_.size(); }
   std::size_t entries() const { return entries_.size(); }

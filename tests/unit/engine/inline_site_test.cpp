@@ -132,6 +132,41 @@ TEST_F(SitesOfOurOwn, go_through_the_agent_and_on_to_where_their_slots_say) {
   EXPECT_EQ(test_seen_routine, 0u) << "a neighbour was patched";
 }
 
+TEST_F(SitesOfOurOwn, let_a_thread_out_of_their_stubs_as_if_it_had_run_on) {
+  CallSitePatch patch = patch_of(2);
+  patch.routine = AgentRoutine::IteratePhdr;
+  ASSERT_TRUE(writer_.patch(std::vector{patch}, mapper_).empty());
+  call(2);
+  const TraceeAddress site = address_of(test_seen_site);
+  const TraceeAddress stub = site + -static_cast<std::int64_t>(offsetof(wire::SiteStub, site));
+  std::uint64_t stack[2] = {1, 2};
+  const TraceeAddress sp = address_of(stack + 1);
+
+  struct Case {
+    std::int64_t offset; ///< of an instruction in the stub
+    bool has_pushed;
+  };
+  for (const auto& [offset, has_pushed] : {Case{0, false}, Case{4, false}, Case{6, true},
+                                           Case{13, true}}) {
+    user_regs_struct raw{};
+    raw.r11 = 77;
+    Registers registers(raw);
+    registers.set_pc(stub + offset);
+    registers.set_sp(has_pushed ? sp + -8 : sp);
+    stack[0] = has_pushed ? 77 : 1;
+    ASSERT_TRUE(writer_.leave_stub(registers)) << offset;
+    EXPECT_EQ(registers.pc(), address_of(test_routine_iterate_phdr)) << offset;
+    EXPECT_EQ(registers.raw().r11, site.value()) << offset;
+    EXPECT_EQ(registers.sp(), sp + -8) << offset;
+    EXPECT_EQ(stack[0], 77u) << offset;
+  }
+  Registers elsewhere(user_regs_struct{});
+  elsewhere.set_pc(site);
+  EXPECT_FALSE(writer_.leave_stub(elsewhere)) << "no instruction of the stub";
+  elsewhere.set_pc(at(2));
+  EXPECT_FALSE(writer_.leave_stub(elsewhere)) << "the call itself";
+}
+
 TEST_F(SitesOfOurOwn, go_to_the_routine_that_they_ask_for) {
   std::vector<CallSitePatch> patches;
   for (std::size_t i = 0; i < kAgentRoutines; ++i) {
