@@ -42,8 +42,10 @@ std::byte* unwind_page = nullptr;
 
 // What the agent does for the libunwind of nongnu.org, which this program may have for its
 // exceptions: tables of the thunks are one more module. The unwinder of libgcc is told by
-// __register_frame.
-extern "C" int dl_iterate_phdr(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+// __register_frame. (Where the program is built with ASan, that asks for the modules before it can
+// check an access.)
+extern "C" __attribute__((no_sanitize("address", "undefined"))) int
+dl_iterate_phdr(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
   const auto next =
       reinterpret_cast<decltype(&dl_iterate_phdr)>(::dlsym(RTLD_NEXT, "dl_iterate_phdr"));
   if (const int result = next(callback, data); result != 0 || unwind_page == nullptr) return result;
