@@ -72,6 +72,32 @@ bool is_version_of(std::string_view soname, std::string_view module) {
   return rest.empty() || (is_so && rest[0] == '.');
 }
 
+/// The name that a module's prototypes go by: wheels of Python carry libraries whose names have a
+/// hash put in (libavcodec-9f1b2c3d.so.60), and the interpreter is a program or a library, of one
+/// name a version. `room` holds the name where it has to be made.
+std::string_view family_of(std::string_view module, std::string& room) {
+  const auto version = [](std::string_view text) {
+    return text.find_first_not_of("0123456789.") == std::string_view::npos;
+  };
+  constexpr std::string_view kProgram = "python3", kLibrary = "libpython3";
+  if (module.substr(0, kProgram.size()) == kProgram && version(module.substr(kProgram.size())))
+    return "libpython3.so";
+  const std::size_t end = module.find(".so");
+  if (end == std::string_view::npos) return module;
+  // What Debian's alternatives put in their place is one of its BLAS, mostly this one.
+  if (module.substr(0, end) == "libblas" || module.substr(0, end) == "libcblas")
+    return "libopenblas.so";
+  if (module.substr(0, kLibrary.size()) == kLibrary &&
+      version(module.substr(kLibrary.size(), end - kLibrary.size())))
+    return "libpython3.so";
+  constexpr std::size_t kHash = 8;
+  if (end <= kHash + 1 || module[end - kHash - 1] != '-') return module;
+  const std::string_view hash = module.substr(end - kHash, kHash);
+  if (hash.find_first_not_of("0123456789abcdef") != std::string_view::npos) return module;
+  room = module.substr(0, end - kHash - 1);
+  return room += module.substr(end);
+}
+
 /// The C library's parts, by the names of their modules: one file each with glibc until 2.33,
 /// mostly one file since then, one file with musl.
 bool is_c_library(std::string_view module) {
@@ -251,6 +277,10 @@ bool PrototypeLibrary::Parts::is_about(const Source& source, std::string_view mo
                                        std::vector<const Source*>& visited) const {
   if (module.empty()) return true;
   if (!source.module.empty() && is_version_of(module, source.module)) return true;
+  if (source.tier == Tier::BuiltIn) {
+    std::string room;
+    if (is_version_of(family_of(module, room), source.module)) return true;
+  }
   if (is_c_library(module) && is_c_library(source.module)) return true;
   if (std::find(visited.begin(), visited.end(), &source) != visited.end()) return false;
   visited.push_back(&source);

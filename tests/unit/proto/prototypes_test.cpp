@@ -139,6 +139,37 @@ TEST(BuiltInPrototypes, say_what_the_header_of_zlib_says) {
   expect_no_differences("zlib_1_2_13_functions.txt");
 }
 
+// Made by the tool that made the prototypes: what is checked is that they parse to what the
+// declarations say, whatever lens was given by hand.
+class Pack : public testing::TestWithParam<const char*> {};
+
+TEST_P(Pack, has_nearly_all_that_headers_declare_and_libraries_export) {
+  expect_no_differences(std::string(GetParam()) + "_functions.txt");
+}
+
+INSTANTIATE_TEST_SUITE_P(BuiltInPrototypes, Pack,
+                         testing::Values("ffmpeg", "libpng", "libjpeg", "openblas", "openmp",
+                                         "cpython"),
+                         [](const auto& chosen) { return std::string(chosen.param); });
+
+TEST(BuiltInPrototypes, count_for_all_names_that_a_library_goes_by) {
+  const auto is_known = [](const char* function, const char* module) {
+    return !built_in().find(function, module)->guessed;
+  };
+
+  EXPECT_TRUE(is_known("avcodec_send_packet", "libavcodec.so.59"));
+  EXPECT_TRUE(is_known("avcodec_send_packet", "libavcodec-9f1b2c3d.so.60.31.102"));
+  EXPECT_TRUE(is_known("GOMP_parallel", "libgomp-a34b3233.so.1"));
+  EXPECT_TRUE(is_known("PyObject_Call", "python3.11"));
+  EXPECT_TRUE(is_known("PyObject_Call", "libpython3.12.so.1.0"));
+  EXPECT_TRUE(is_known("cblas_sgemm", "libblas.so.3"));
+
+  EXPECT_FALSE(is_known("avcodec_send_packet", "libavcodec-mine.so.60"));
+  EXPECT_FALSE(is_known("avcodec_send_packet", "libavcodecs.so"));
+  EXPECT_FALSE(is_known("PyObject_Call", "python3-config"));
+  EXPECT_FALSE(is_known("PyObject_Call", "libpython2.7.so.1.0"));
+}
+
 TEST(BuiltInPrototypes, are_compared_in_number_type_and_width) {
   EXPECT_EQ(difference("strlen u8 p"), "");
   EXPECT_EQ(difference("printf i4 p ..."), "");
