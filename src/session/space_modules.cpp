@@ -128,6 +128,7 @@ void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
                         : Result<std::optional<std::vector<LinkedModule>>>(
                               std::optional<std::vector<LinkedModule>>());
   if (!listed) {
+    if (listed.error().is(std::errc::no_such_process)) return; // killed meanwhile
     context_.complaints.push_back(fmt::format("the module list of process {} can't be read: {}",
                                               space_->pid(), listed.error().message()));
     return;

@@ -116,10 +116,11 @@ void Tracer::answer_queue() {
 /// stopped: what the new modules call may have to be patched where it is called, in old ones.
 void Tracer::follow_linkers() {
   for (const auto& space : context_.engine.waiting_in_linker()) {
+    Gathering gathering({queue_, [&] { return tids_in(*space); },
+                         [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+    const bool quiet = gathering.gather();
+    // Not before: the process may have ended meanwhile, or run another program.
     if (SpaceModules* modules = modules_of(*space)) {
-      Gathering gathering({queue_, [&] { return tids_in(*space); },
-                           [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-      const bool quiet = gathering.gather();
       LentTracee lent{gathering.take()};
       modules->update(Occasion::Waiting, lent, quiet ? Quiet::All : Quiet::Fresh);
       if (lent.tracee) gathering.give(*std::move(lent.tracee));
