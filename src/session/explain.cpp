@@ -31,7 +31,7 @@ public:
   void record_system_calls(bool) override {}
   void settle_system_call(pid_t, bool) override {}
   Handled handle(StoppedTracee tracee) override { return NotOurs{std::move(tracee)}; }
-  void remove(const AddressSpace&) override {}
+  void remove(const AddressSpace&, bool) override {}
   Settled settle(StoppedTracee&) override { return Settled::Leave; }
   TraceeAddress place_in_program(pid_t, TraceeAddress pc) override { return pc; }
   std::string name() const override { return "none"; }

@@ -149,7 +149,7 @@ void Tracer::add_child(pid_t parent_tid, pid_t child, const std::shared_ptr<Trac
   if (process->space && parent->space)
     context_.engine.child_born(parent_tid, child, process->space, process->silent);
   // Its memory is a copy of one with probes in it; it has not run yet.
-  if (process->to_be_left && process->space) context_.engine.remove(*process->space);
+  if (process->to_be_left && process->space) context_.engine.remove(*process->space, true);
 }
 
 /// Answers the first stop of a thread that has just been entered into the table.

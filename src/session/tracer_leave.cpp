@@ -9,6 +9,7 @@
 
 #include "session/tracer.hpp"
 #include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/forced_release.hpp"
 #include "sonictrace/process/syscall_restart.hpp"
 
 namespace sonictrace {
@@ -18,18 +19,19 @@ void Tracer::leave_all(std::string reason) {
   ending_ = true;
   reason_ = std::move(reason);
   std::optional<Gathering> quiet;
+  bool is_quiet = false;
   if (context_.engine.wants_quiet_threads()) {
     quiet.emplace(
         Gathering::Work{queue_, [this] { return tracees_.tids(); },
                         [this](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-    (void)quiet->gather();
+    is_quiet = quiet->gather();
   }
   leaving_ = true;
   std::set<const AddressSpace*> spaces;
   for (const pid_t tid : tracees_.tids()) {
     const auto& process = *tracees_.find(tid)->process;
     if (process.space && spaces.insert(process.space.get()).second)
-      context_.engine.remove(*process.space);
+      context_.engine.remove(*process.space, is_quiet);
   }
   quiet.reset();
   // Each is let go at its next stop, whichever that is.
@@ -100,17 +102,17 @@ void Tracer::leave(StoppedTracee tracee, TraceeThread& thread) {
 }
 
 void Tracer::abandon() {
-  std::set<const AddressSpace*> spaces;
   const auto tids = tracees_.tids();
+  const ForcedRelease forced(tids);
+  std::set<const AddressSpace*> spaces;
   for (const pid_t tid : tids) {
     const auto& process = *tracees_.find(tid)->process;
     if (process.space && spaces.insert(process.space.get()).second)
-      context_.engine.remove(*process.space);
+      context_.engine.remove(*process.space, forced.is_quiet());
   }
-  for (const pid_t tid : tids)
-    release_by_force(tid, [&](std::uint64_t pc) {
-      return context_.engine.place_in_program(tid, TraceeAddress(pc)).value();
-    });
+  forced.release([&](pid_t tid, std::uint64_t pc) {
+    return context_.engine.place_in_program(tid, TraceeAddress(pc)).value();
+  });
 }
 
 } // namespace sonictrace

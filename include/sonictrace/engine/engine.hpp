@@ -137,9 +137,10 @@ public:
   /// Takes a stop, or gives it back.
   virtual Handled handle(StoppedTracee tracee) = 0;
 
-  /// Takes everything out of the memory of `space`, and forgets it. Threads may run meanwhile: each
-  /// must pass `settle` before it is let go.
-  virtual void remove(const AddressSpace& space) = 0;
+  /// Takes everything out of the memory of `space`, and forgets it. Each thread must pass `settle`
+  /// before it is let go. Unless `code_is_quiet` threads may run meanwhile: what can't be taken out
+  /// under them stays, if the program can live with it.
+  virtual void remove(const AddressSpace& space, bool code_is_quiet) = 0;
   /// After `remove`, for each thread before it is let go: moves it out of places that the program
   /// does not know.
   virtual Settled settle(StoppedTracee& tracee) = 0;

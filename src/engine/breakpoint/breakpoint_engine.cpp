@@ -484,7 +484,8 @@ void BreakpointEngine::see_target(const Hit& hit, TraceeAddress target) {
   if (on_binding_) on_binding_(hit.thread.space->space(), *hit.called, target);
 }
 
-void BreakpointEngine::remove(const AddressSpace& space) {
+/// A breakpoint is a byte, which is changed as a whole.
+void BreakpointEngine::remove(const AddressSpace& space, bool /*code_is_quiet*/) {
   const auto patched = spaces_.find(&space);
   if (patched == spaces_.end()) return;
   patched->second->remove_all();

@@ -40,7 +40,7 @@ public:
   void record_system_calls(bool ltrace_names) override;
   void settle_system_call(pid_t tid, bool begin_anew) override;
   Handled handle(StoppedTracee tracee) override;
-  void remove(const AddressSpace& space) override;
+  void remove(const AddressSpace& space, bool code_is_quiet) override;
   Settled settle(StoppedTracee& tracee) override;
   TraceeAddress place_in_program(pid_t tid, TraceeAddress pc) override;
   std::string name() const override { return "breakpoint"; }

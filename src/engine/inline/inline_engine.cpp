@@ -323,16 +323,16 @@ Handled InlineEngine::handle_by_breakpoints(StoppedTracee tracee) {
   return handled;
 }
 
-void InlineEngine::remove(const AddressSpace& space) {
+void InlineEngine::remove(const AddressSpace& space, bool code_is_quiet) {
   if (const auto known = spaces_.find(&space); known != spaces_.end()) {
     InlineSpace& inside = *known->second;
     if (inside.agent() && !inside.is_idle_copy())
       for (const auto& [tid, thread] : threads_)
         if (thread.space == known->second && !thread.silent) (void)publish(inside, tid);
     if (inside.agent() && !inside.is_idle_copy()) left_.push_back(inside.agent()->arena());
-    inside.remove();
+    inside.remove(code_is_quiet);
   }
-  breakpoints_.remove(space);
+  breakpoints_.remove(space, code_is_quiet);
 }
 
 Settled InlineEngine::settle(StoppedTracee& tracee) {

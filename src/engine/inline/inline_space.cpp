@@ -223,14 +223,18 @@ void InlineSpace::module_gone(AddressRange range) {
   if (writer_) writer_->forget(range);
 }
 
-void InlineSpace::remove() {
+void InlineSpace::remove(bool code_is_quiet) {
   if (!agent_ || is_idle_copy_) return;
   // Threads that wait for room in their ring still get it.
   (void)agent_->switch_off();
-  give_back_return_addresses();
-  if (rendezvous_) rendezvous_->restore();
-  rendezvous_.reset();
-  writer_->restore_all();
+  // A thread that ran could read half of what is written, or have another variable by now where
+  // its return address was. With all of it as it is, it only records nothing any more.
+  if (code_is_quiet) {
+    give_back_return_addresses();
+    if (rendezvous_) rendezvous_->restore();
+    rendezvous_.reset();
+    writer_->restore_all();
+  }
   if (line_) line_->answer();
 }
 

@@ -50,8 +50,8 @@ public:
   /// The same mark once more, for a breakpoint after all.
   const MarkSite& linker_mark() const { return *linker_mark_; }
   void module_gone(AddressRange range);
-  /// Takes the patches out, and ends all recording. No thread of the process runs.
-  void remove();
+  /// Ends all recording. Takes the patches out where no thread of the process runs.
+  void remove(bool code_is_quiet);
 
   /// For a fork child. Nothing is recorded there before `begin_copy`.
   std::shared_ptr<InlineSpace> copy_for(std::shared_ptr<AddressSpace> child) const;
