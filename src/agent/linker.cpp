@@ -19,6 +19,10 @@ void map_as_told(SharedControl& line) {
   store(line.linker_done, line.linker_done + 1);
 }
 
+std::uint32_t giving_up_at(const Patience& patience) {
+  return static_cast<std::uint32_t>(patience.heartbeat() + 1);
+}
+
 } // namespace
 
 /// `_dl_debug_state` jumps here: the list of modules has changed. Waits until the tracer has dealt
@@ -29,7 +33,10 @@ extern "C" AGENT_HIDDEN void agent_linker_changed() {
   store(line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
   const std::uint32_t asked = line.linker_asks + 1;
   store(line.linker_asks, asked);
+  // A program whose tracer was killed would wait at each dlopen and dlclose. A tracer that was only
+  // stopped finds what is new when it comes back.
   Patience patience;
+  if (line.linker_gave_up == giving_up_at(patience)) return;
   for (;;) {
     const std::uint32_t command = load(line.linker_command);
     if (command == static_cast<std::uint32_t>(LinkerCommand::Map)) {
@@ -37,7 +44,11 @@ extern "C" AGENT_HIDDEN void agent_linker_changed() {
       map_as_told(line);
       continue;
     }
-    if (load(line.linker_answers) == asked || patience.is_over()) return;
+    if (load(line.linker_answers) == asked) return;
+    if (patience.is_over()) {
+      line.linker_gave_up = giving_up_at(patience);
+      return;
+    }
     futex_wait(&line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
   }
 }

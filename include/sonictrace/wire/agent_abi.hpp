@@ -232,7 +232,8 @@ struct SharedControl {
   std::uint64_t linker_arguments[4];
   std::int64_t linker_result;
   std::uint32_t linker_done; ///< counted up by the agent behind each Map
-  std::uint32_t reserved;
+  /// The heartbeat's low half + 1 when a thread gave up waiting: none waits until it changes.
+  std::uint32_t linker_gave_up;
   /// Of the thread that waits, as the linker has called: rip (where it returns to), rsp (as it is
   /// then), rbx, rbp, r12, r13, r14, r15. For a backtrace.
   std::uint64_t linker_registers[8];
