@@ -179,7 +179,7 @@ TEST_P(Traps, two_thousand_threads_at_once) {
 }
 
 TEST_P(Traps, threads_whose_memory_is_used_again) {
-  expect_harmless({{program("trap_threads"), "short", size(20000, 1000), "5"}, {"-e", "tp_*"}});
+  expect_harmless({{program("trap_threads"), "short", size(6000, 1000), "5"}, {"-e", "tp_*"}});
 }
 
 TEST_P(Traps, calls_in_children_of_vfork) {
@@ -195,7 +195,7 @@ TEST_P(Traps, a_chain_of_exec) {
 }
 
 TEST_P(Traps, plug_ins_loaded_and_dropped_while_threads_call) {
-  expect_harmless({{program("trap_dlopen"), "loop", size(300, 100), tracee("libtrap_plug.so"),
+  expect_harmless({{program("trap_dlopen"), "loop", size(60, 40), tracee("libtrap_plug.so"),
                     tracee("libtrap_plug_now.so")},
                    {"-e", "tp_*"}});
 }
