@@ -145,8 +145,25 @@ bool is_to_be_counted(const Site& site, std::uint64_t ticks) {
          (function_flags()[site.function % kMaxFunctions] & kFunctionThinned) != 0;
 }
 
+/// Once a function: a call through its slot is over, which is bound by now.
+[[gnu::noinline]] void tell_target(const Site& site, std::uint8_t& flags) {
+  // Of a call that was seen at its callee's entry, the slot is one of ours.
+  if ((site.flags & kSiteFiltered) != 0) return;
+  constexpr auto kOthers = static_cast<std::uint8_t>(~kFunctionAwaited);
+  if ((__atomic_fetch_and(&flags, kOthers, __ATOMIC_ACQ_REL) & kFunctionAwaited) == 0) return;
+  const std::uint32_t number = __atomic_fetch_add(&shared().bound_functions, 1, __ATOMIC_ACQ_REL);
+  if (number >= kMaxFunctions) return;
+  BoundFunction& bound = in_arena<BoundFunction>(ArenaLayout::kBoundFunctions)[number];
+  bound.target = target_of(site);
+  bound.function = site.function;
+  store(bound.is_there, std::uint32_t{1});
+}
+
 void tell_end(AgentBlock& block, AgentEntry& entry, const ExitFrame* frame, std::uint64_t time,
               std::uint8_t flags = 0) {
+  std::uint8_t& of_function = function_flags()[entry.site->function % kMaxFunctions];
+  if ((of_function & kFunctionAwaited) != 0) [[unlikely]]
+    tell_target(*entry.site, of_function);
   const Ending ending = {frame, time, duration_of(block, entry, time), flags};
   if (control().form == RecordForm::Count) {
     if (ending.ticks >= control().min_ticks &&
@@ -464,8 +481,8 @@ void see_seccomp(const EntryFrame& frame) {
 /// (kernel/seccomp.c, seccomp_assign_mode), or prctl(PR_SET_TSC, PR_TSC_SIGSEGV).
 bool takes_clock_away(const EntryFrame& frame) {
   constexpr std::uint64_t kSetSeccomp = 22, kStrict = 1, kSetTsc = 26, kFault = 2;
-  return control().clock == 0 && ((frame.words[0] == kSetSeccomp && frame.words[1] == kStrict) ||
-                                  (frame.words[0] == kSetTsc && frame.words[1] == kFault));
+  return (frame.words[0] == kSetSeccomp && frame.words[1] == kStrict) ||
+         (frame.words[0] == kSetTsc && frame.words[1] == kFault);
 }
 
 /// Functions to be treated apart.
@@ -481,7 +498,10 @@ bool takes_clock_away(const EntryFrame& frame) {
   }
   if ((site.flags & kSiteFiltered) != 0 && !passes_filter(block, frame, site))
     return {target_of(site), kAsItIs};
-  if ((site.flags & kSiteCatches) != 0) leave_below(block, slot_of(frame));
+  // A call that was left may have been made where it is caught now: its return address lay where
+  // this call's lies. One that has jumped here, and is alive, has a thunk's there.
+  if ((site.flags & kSiteCatches) != 0)
+    leave_below(block, slot_of(frame) + (is_thunk(frame.return_address) ? 0 : 1));
   if ((site.flags & kSiteJumps) != 0) {
     if (!is_silent) tell_at_once(block, frame, site, kRingUnwound);
     const std::uint64_t sp = target_of_jump(block, frame, site);

@@ -10,7 +10,7 @@
 #define ENTRY_RETURN_ADDRESS 0
 #define ENTRY_SITE 24
 #define CONTROL_ARENA 0            /* AgentControl::arena */
-#define SHARED_LINKER_REGISTERS 96 /* SharedControl::linker_registers */
+#define SHARED_LINKER_REGISTERS 88 /* SharedControl::linker_registers */
 /* EntryFrame and ExitFrame, see entry.S */
 #define ENTRY_FRAME_VECTORS 48
 #define ENTRY_FRAME_TARGET 104

@@ -37,7 +37,7 @@ T* in_arena(std::uint64_t offset) {
 inline SharedControl& shared() { return *in_arena<SharedControl>(ArenaLayout::kControl); }
 inline RingHeader* ring_headers() { return in_arena<RingHeader>(ArenaLayout::kRingHeaders); }
 inline PoolInfo* pools() { return in_arena<PoolInfo>(ArenaLayout::kPools); }
-inline const std::uint8_t* function_flags() {
+inline std::uint8_t* function_flags() {
   return in_arena<std::uint8_t>(ArenaLayout::kFunctionFlags);
 }
 /// See OpenCall.
@@ -81,22 +81,11 @@ struct TimeSpec {
   std::int64_t seconds, nanoseconds;
 };
 
-inline std::uint64_t ticks_of_counter() {
+/// Ticks of the agent's clock. Where there is no such counter, no agent is injected.
+inline std::uint64_t now() {
   std::uint32_t low, high;
   asm volatile("rdtsc" : "=a"(low), "=d"(high));
   return std::uint64_t{high} << 32 | low;
-}
-
-/// Ticks of the agent's clock.
-inline std::uint64_t now() {
-  const std::uint64_t clock = control().clock;
-  if (clock == 0) [[likely]]
-    return ticks_of_counter();
-  TimeSpec time = {0, 0};
-  constexpr int kMonotonic = 1;
-  reinterpret_cast<int (*)(int, TimeSpec*)>(clock)(kMonotonic, &time);
-  return static_cast<std::uint64_t>(time.seconds) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.nanoseconds);
 }
 
 template <class T>

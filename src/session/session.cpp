@@ -52,12 +52,14 @@ Chosen choose_engine(const SessionOptions& options) {
   return kInlineByDefault ? Chosen::Inline : Chosen::Breakpoint;
 }
 
-CollectorOptions collector_options(const RecordingOptions& recording) {
+CollectorOptions collector_options(const SessionOptions& session) {
+  const RecordingOptions& recording = session.recording;
   constexpr std::uint64_t kOften = 100'000'000;    ///< for tables that are to be right
   constexpr std::uint64_t kSeldom = 1'000'000'000; ///< for whoever looks on
   CollectorOptions options;
   // Wakes the tracer from its wait. The collector has seen to a handler.
-  options.on_linker = [tracer = ::pthread_self()] { ::pthread_kill(tracer, SIGURG); };
+  options.wake_tracer = [tracer = ::pthread_self()] { ::pthread_kill(tracer, SIGURG); };
+  options.most_calls = session.max_calls.value_or(0);
   const bool counts = recording.form == RecordingOptions::Form::Count || recording.thins;
   if (counts) options.counts_every_ns = recording.interval_ns > 0 ? kOften : kSeldom;
   return options;
@@ -74,7 +76,7 @@ struct Session::Parts {
                       ? std::make_unique<Collector>(wanted.max_calls || wanted.max_log_size
                                                         ? static_cast<Sink&>(limited)
                                                         : to,
-                                                    collector_options(wanted.recording))
+                                                    collector_options(wanted))
                       : nullptr),
         sink(collector ? *collector : to),
         functions(std::move(prototypes),

@@ -274,6 +274,7 @@ void Tracer::handle_interrupts(const Interrupts& seen) {
     if (command_ != 0 && !command_end_) ::kill(command_, signal);
     if (command_ == 0 && !leaving_) leave_all("terminated");
   }
+  if (!seen.tick && options_.max_calls && !leaving_) check_size_limits(); // calls need no stop
   if (!seen.tick) return;
   context_.recorder.flush();
   context_.engine.tick();

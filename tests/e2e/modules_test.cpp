@@ -36,6 +36,15 @@ TEST_P(Modules, entry_probes_follow_a_library_to_each_place) {
   }
 }
 
+TEST_P(Modules, bound_to_their_own_libraries_first_are_said_to_call_those) {
+  const Traced run = traced({"-e", "tr_*"}, {program("deep_bind"), tracee("libplug_deep.so")});
+
+  EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+  EXPECT_TRUE(run.log.has_event("\\+\\+\\+ tr_nothing is in libtracee\\.so \\+\\+\\+")) << run.text;
+  EXPECT_TRUE(run.log.has_event("\\+\\+\\+ tr_add is in libtracee_again\\.so \\+\\+\\+"))
+      << run.text;
+}
+
 /// A root directory with a program and the libraries that it needs.
 void fill_root(const std::string& root, const std::string& program) {
   namespace fs = std::filesystem;

@@ -43,6 +43,59 @@ TEST_P(Children, are_traced_with_f) {
   }
 }
 
+/// Where processes have other numbers for themselves than the tracer has for them.
+const std::vector<std::string> kUnshare = {"/usr/bin/unshare", "--pid", "--fork"};
+
+bool has_pid_namespaces() {
+  return exists(kUnshare[0]) &&
+         run_program({kUnshare + std::vector<std::string>{"true"}}).exited_with(0);
+}
+
+TEST_P(Children, in_a_pid_namespace_have_the_tracers_numbers_in_the_log) {
+  if (!has_pid_namespaces()) GTEST_SKIP() << "needs unshare(1), and the right to use it";
+  for (const auto& way : kWays) {
+    SCOPED_TRACE(way);
+    const Traced run = traced({"-f", "--split-lines", "-e", "tr_*"},
+                              kUnshare + std::vector<std::string>{program("children"), way});
+
+    EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+    expect_calls_in_any_order(run.log.calls,
+                              printed_calls(run.ended.out) + printed_calls(run.ended.out, true));
+    std::set<std::string> processes;
+    for (const auto& call : run.log.calls)
+      processes.insert(call.thread);
+    EXPECT_EQ(processes.size(), 2u);
+    EXPECT_FALSE(processes.contains("1") || processes.contains("2")) << run.text;
+  }
+}
+
+TEST_P(Children, in_a_pid_namespace_are_attached_to) {
+  if (!has_pid_namespaces()) GTEST_SKIP() << "needs unshare(1), and the right to use it";
+  const TemporaryDirectory directory;
+  RunningProgram service({kUnshare + std::vector<std::string>{program("service"), "3"}}, true);
+  ASSERT_TRUE(service.read_until("ready"));
+  const pid_t pid = child_of(service.pid());
+  std::set<std::string> threads;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task"))
+    threads.insert(entry.path().filename());
+  const Ended ended =
+      run_program({{SONICTRACE, "--engine=" + engine(), "-o", directory.path("log"), "-f", "-e",
+                    "tr_*", "--max-calls=3000", "-p", std::to_string(pid)}});
+
+  EXPECT_TRUE(ended.exited_with(0)) << ended.end() << ended.err;
+  const std::string text = read_file(directory.path("log"));
+  std::set<std::string> seen;
+  for (const auto& call : parse_log(text).calls)
+    seen.insert(call.thread);
+  EXPECT_FALSE(seen.empty());
+  EXPECT_TRUE(std::includes(threads.begin(), threads.end(), seen.begin(), seen.end())) << text;
+  service.write_line("stop");
+  const Ended end = service.wait();
+  EXPECT_TRUE(end.exited_with(0)) << end.end();
+  EXPECT_TRUE(end.out.ends_with("wrong 0\n")) << end.out;
+}
+
 TEST_P(Children, in_quick_succession_give_the_right_sums) {
   for (const bool follow : {false, true}) {
     const Traced run = traced(follow ? std::vector<std::string>{"-f", "-e", "tr_*"}
@@ -73,7 +126,8 @@ private:
 TEST_P(Children, that_have_ended_cost_the_tracer_nothing_more) {
   if (::geteuid() != 0) GTEST_SKIP() << "raising a limit again is for root";
   const FewFiles limit(120); // more than live at once, less than there are in all
-  const std::string many = "for i in 1 2 3 4 5 6 7 8 9 10; do " + program("fork_many") + " 20; done";
+  const std::string many =
+      "for i in 1 2 3 4 5 6 7 8 9 10; do " + program("fork_many") + " 20; done";
   for (const bool follow : {false, true}) {
     const Traced run = traced({follow ? "-f" : "-b", "-e", "tr_*"}, {"/bin/sh", "-c", many});
 
@@ -194,8 +248,9 @@ TEST_P(Commands, are_found_by_path_and_get_their_options) {
 TEST_P(Commands, that_run_on_untraced_keep_their_exit_status_where_sigchld_is_ignored) {
   const TemporaryDirectory directory;
   Command command;
-  command.argv = {"/usr/bin/env", "--ignore-signal=CHLD", SONICTRACE, "--engine=" + engine(),
-                  "--max-calls=1", "-o", directory.path("log"), tracee("calls-pie-lazy"), "7"};
+  command.argv = {"/usr/bin/env",         "--ignore-signal=CHLD",   SONICTRACE,
+                  "--engine=" + engine(), "--max-calls=1",          "-o",
+                  directory.path("log"),  tracee("calls-pie-lazy"), "7"};
 
   const Ended ended = run_program(command);
 

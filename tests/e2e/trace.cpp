@@ -27,6 +27,37 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+std::map<std::string, std::size_t> changed_code(pid_t pid) {
+  std::map<std::string, std::size_t> changed;
+  std::ifstream memory("/proc/" + std::to_string(pid) + "/mem", std::ios::binary);
+  for (const auto& line : lines_of(read_file("/proc/" + std::to_string(pid) + "/maps"))) {
+    unsigned long begin = 0, end = 0, offset = 0;
+    char rights[5] = "", path[4096] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %*s %4095s", &begin, &end, rights, &offset,
+                    path) < 5)
+      continue;
+    if (rights[2] != 'x' || path[0] != '/') continue;
+    std::ifstream file(path, std::ios::binary);
+    std::string in_file(end - begin, 0), in_memory(end - begin, 0);
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(in_file.data(), static_cast<std::streamsize>(in_file.size()));
+    in_file.resize(static_cast<std::size_t>(file.gcount()));
+    memory.clear();
+    memory.seekg(static_cast<std::streamoff>(begin));
+    memory.read(in_memory.data(), static_cast<std::streamsize>(in_memory.size()));
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < in_file.size(); ++i)
+      differ += in_file[i] != in_memory[i];
+    if (differ != 0) changed[path] += differ;
+  }
+  return changed;
+}
+
+pid_t child_of(pid_t pid) {
+  const auto path = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children";
+  return static_cast<pid_t>(std::atoi(read_file(path).c_str()));
+}
+
 std::string status_field(pid_t pid, const std::string& name) {
   for (const auto& line : lines_of(read_file("/proc/" + std::to_string(pid) + "/status")))
     if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);

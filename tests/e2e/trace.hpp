@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <string>
 #include <vector>
@@ -68,6 +69,13 @@ bool wait_until(Condition condition, std::chrono::seconds limit = std::chrono::s
 
 /// The field NAME of /proc/PID/status.
 std::string status_field(pid_t pid, const std::string& name);
+
+/// How many bytes of a process's code differ from its files, by file: a breakpoint that was left
+/// behind would.
+std::map<std::string, std::size_t> changed_code(pid_t pid);
+
+/// The first child of a process of one thread; 0: it has none.
+pid_t child_of(pid_t pid);
 
 /// A program that ran under the tracer, and the log of it.
 struct Traced {

@@ -105,7 +105,6 @@ TEST_P(Traps, coroutines_in_any_order_and_given_up) {
 }
 
 TEST_P(Traps, coroutines_that_change_threads) {
-  if (!is_inline()) GTEST_SKIP() << "breakpoints pair a return with the thread that it happens in";
   expect_harmless({{program("trap_coroutines"), "two-threads", size(300, 10)}});
 }
 
@@ -162,14 +161,41 @@ TEST_P(Traps, the_strict_mode_of_seccomp) {
   expect_harmless(trap);
 }
 
+TEST_P(Traps, a_time_stamp_counter_that_is_taken_away) {
+  for (const auto* how : {"call", "instruction"}) {
+    SCOPED_TRACE(how);
+    Trap trap{{program("trap_clock"), how, size(100000, 1000)}, {"-e", "tp_*"}};
+    trap.may_lose = true;
+    expect_harmless(trap);
+  }
+}
+
+TEST_P(Traps, a_process_that_has_no_time_stamp_counter) {
+  const TemporaryDirectory directory;
+  const Command command{{program("trap_clock"), "first", "500"}};
+  RunningProgram clockless(command, true);
+  ASSERT_TRUE(clockless.read_until("ready"));
+  const Command attach{{SONICTRACE, "--engine=" + engine(), "-o", directory.path("log"), "-e",
+                        "tp_*", "-p", std::to_string(clockless.pid())}};
+  RunningProgram attached(attach);
+  ASSERT_TRUE(wait_until([&] {
+    return !changed_code(clockless.pid()).empty() || !attached.is_running();
+  })) << attached.errors_so_far();
+  clockless.write_line("");
+  const Ended ended = clockless.wait(), tracer = attached.wait();
+
+  EXPECT_TRUE(ended.exited_with(5)) << ended.end();
+  EXPECT_TRUE(tracer.exited_with(0)) << tracer.err;
+  EXPECT_EQ(tracer.err.find("PR_SET_TSC") != std::string::npos, is_inline()) << tracer.err;
+  expect_counts(calls_in_log(read_file(directory.path("log"))), own_account(ended.out).of_first, 0);
+}
+
 TEST_P(Traps, children_of_fork_are_left_alone) {
   expect_harmless(
       {{program("trap_fork"), size(10000, 100), tracee("libtrap_plug.so")}, {"-e", "tp_*"}});
 }
 
 TEST_P(Traps, children_of_fork_are_followed) {
-  if (is_inline())
-    GTEST_SKIP() << "calls that were open at the fork are not counted alike in both processes";
   expect_harmless(
       {{program("trap_fork"), size(10000, 100), tracee("libtrap_plug.so")}, {"-e", "tp_*"}, true});
 }

@@ -58,7 +58,115 @@ TEST_P(Window, begins_in_a_process_with_busy_threads) {
   EXPECT_FALSE(run.log.of("tr_add").empty());
 }
 
+/// A program that does what it is told to, line by line, and the code that was changed in it by
+/// then.
+class Stepped {
+public:
+  Stepped(RunningProgram& told, pid_t pid) : told_(told), pid_(pid) {}
+  std::map<std::string, std::size_t> after(const std::string& line) {
+    told_.write_line(line);
+    EXPECT_TRUE(told_.read_until("done")) << line << told_.errors_so_far();
+    return changed_code(pid_);
+  }
+
+private:
+  RunningProgram& told_;
+  pid_t pid_;
+};
+
+class Code : public Window {
+protected:
+  std::vector<std::string> tracer(const std::vector<std::string>& options) const {
+    return std::vector<std::string>{SONICTRACE, "--engine=" + engine(), "-o",
+                                    directory_.path("log")} +
+           options;
+  }
+  std::string log() const { return read_file(directory_.path("log")); }
+  /// From the window's begin to behind its end: the program runs untraced then, or not at all.
+  void expect_changed_in_window_only(Stepped& program, pid_t pid) {
+    const std::string plug = tracee("libplug.so");
+    // Of the program the one byte that the window begins at.
+    const auto before = program.after("call");
+    EXPECT_EQ(before.contains(path_) ? before.at(path_) : 0, 1u);
+    auto loaded = program.after("load");
+    EXPECT_FALSE(loaded.contains(plug));
+    loaded = program.after("call");
+    EXPECT_EQ(loaded.contains(path_) ? loaded.at(path_) : 0, 1u);
+
+    const auto within = program.after("start");
+    EXPECT_GT(within.contains(path_) ? within.at(path_) : 0, 1u);
+    EXPECT_TRUE(within.contains(plug));
+    program.after("call");
+
+    program.after("stop");
+    EXPECT_TRUE(wait_until([&] { return changed_code(pid).empty(); }));
+    EXPECT_TRUE(program.after("call").empty());
+    EXPECT_EQ(status_field(pid, "TracerPid"), "0");
+  }
+  void expect_calls_of_window(const Log& read) const {
+    EXPECT_EQ(names(read), (std::vector<std::string>{"tr_sum7", "tr_add", "tr_add", "tr_double"}));
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = program("window");
+};
+
+TEST_P(Code, is_changed_within_a_window_only) {
+  Command command;
+  command.argv = tracer({"-e", "tr_*", "--start-on=tr_sum7", "--stop-on=tr_double"}) +
+                 std::vector<std::string>{path_, tracee("libplug.so")};
+  RunningProgram told(command, true);
+  ASSERT_TRUE(told.read_until("ready")) << told.errors_so_far();
+  const pid_t pid = child_of(told.pid());
+  Stepped program(told, pid);
+  expect_changed_in_window_only(program, pid);
+  told.write_line("end");
+  EXPECT_TRUE(told.wait().exited_with(3));
+  expect_calls_of_window(parse_log(log()));
+}
+
+TEST_P(Code, is_changed_within_a_window_only_of_a_process_that_runs_already) {
+  Command command;
+  command.argv = {path_, tracee("libplug.so")};
+  RunningProgram told(command, true);
+  ASSERT_TRUE(told.read_until("ready"));
+  Command attach;
+  attach.argv = tracer({"-e", "tr_*", "--start-on=tr_sum7", "--stop-on=tr_double", "-p",
+                        std::to_string(told.pid())});
+  RunningProgram attached(attach);
+  ASSERT_TRUE(wait_until([&] {
+    return changed_code(told.pid()).contains(path_) || !attached.is_running();
+  })) << attached.errors_so_far();
+  Stepped program(told, told.pid());
+  expect_changed_in_window_only(program, told.pid());
+  EXPECT_TRUE(attached.wait().exited_with(0));
+  told.write_line("end");
+  EXPECT_TRUE(told.wait().exited_with(3));
+  expect_calls_of_window(parse_log(log()));
+}
+
+TEST_P(Code, is_as_it_was_when_as_many_calls_were_made_as_were_asked_for) {
+  Command command;
+  command.argv = {path_, tracee("libplug.so")};
+  RunningProgram told(command, true);
+  ASSERT_TRUE(told.read_until("ready"));
+  Command attach;
+  attach.argv = tracer({"-e", "tr_*", "--max-calls=2", "-p", std::to_string(told.pid())});
+  RunningProgram attached(attach);
+  ASSERT_TRUE(wait_until([&] {
+    return changed_code(told.pid()).contains(path_) || !attached.is_running();
+  })) << attached.errors_so_far();
+  Stepped program(told, told.pid());
+  program.after("call");
+  program.after("call");
+  EXPECT_TRUE(wait_until([&] { return changed_code(told.pid()).empty(); }));
+  EXPECT_TRUE(attached.wait().exited_with(0));
+  told.write_line("end");
+  EXPECT_TRUE(told.wait().exited_with(3));
+}
+
 INSTANTIATE_OVER_ENGINES_AND_VARIANTS(Window);
+INSTANTIATE_OVER_ENGINES_AND_VARIANTS(Code);
 
 } // namespace
 } // namespace sonictrace::test

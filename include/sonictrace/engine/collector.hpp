@@ -19,7 +19,9 @@ class TickClock;
 struct CollectorOptions {
   /// Called when a thread waits in the dynamic linker's rendezvous, again and again until it is
   /// answered. From other threads: it may do no more than wake the tracer's.
-  std::function<void()> on_linker = nullptr;
+  std::function<void()> wake_tracer = nullptr;
+  /// Once so many calls were recorded, `wake_tracer` is called as well; 0: never.
+  std::uint64_t most_calls = 0;
   /// How often what was only counted is told, besides at its thread's end and at the session's; 0:
   /// never. ns
   std::uint64_t counts_every_ns = 0;

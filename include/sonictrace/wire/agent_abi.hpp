@@ -63,9 +63,9 @@ struct Site;
 enum class EntryState : std::uint32_t {
   Free = 0,
   Open = 1,
-  Tail = 2,     ///< reached by a jump: it ends with the entry of the same slot before it
-  Told = 3,     ///< its end was told (unwound), but nobody knows for certain that it can't return
-  Returned = 4, ///< on another thread than it began on, whose list it is still in
+  Tail = 2,      ///< reached by a jump: it ends with the entry of the same slot before it
+  Told = 3,      ///< its end was told (unwound), but nobody knows for certain that it can't return
+  Returned = 4,  ///< on another thread than it began on, whose list it is still in
   Returning = 5, ///< the same, and that thread is still at it
 };
 
@@ -147,6 +147,16 @@ static_assert(sizeof(SiteStub) == 128 && offsetof(SiteStub, site) == 32);
 constexpr std::size_t kMaxFunctions = std::size_t{1} << 20;
 /// Of a function, set by the tracer: its short calls are counted in the process (thinning).
 constexpr std::uint8_t kFunctionThinned = 1;
+/// Where its calls go is to be told once, at the end of one: a BoundFunction.
+constexpr std::uint8_t kFunctionAwaited = 2;
+
+/// What the slot of a function holds after a call through it: no guess as to who implements it.
+struct BoundFunction {
+  std::uint64_t target;
+  std::uint32_t function;
+  std::uint32_t is_there; ///< stored last
+};
+static_assert(sizeof(BoundFunction) == 16);
 
 struct PoolInfo {
   std::uint32_t next; ///< of the ring's chain
@@ -200,6 +210,7 @@ struct ArenaLayout {
   static constexpr std::uint64_t kFunctionFlags = std::uint64_t{1} << 16;
   static constexpr std::uint64_t kPools = kFunctionFlags + kMaxFunctions;
   static constexpr std::uint64_t kRingHeaders = kPools + kMaxPools * sizeof(PoolInfo);
+  static constexpr std::uint64_t kBoundFunctions = std::uint64_t{1} << 24;
   static constexpr std::uint64_t kOpenCalls = std::uint64_t{1} << 26;
   static constexpr std::uint64_t kRings = kOpenCalls + kMaxGroups * kGroupStride * 4;
   static constexpr std::uint64_t kCounts = kRings + kMaxRings * kRingStride;
@@ -207,7 +218,9 @@ struct ArenaLayout {
   static constexpr std::uint64_t kEndWithCounts = kCounts + kMaxCountingRings * kCountsStride;
 };
 static_assert(ArenaLayout::kRingHeaders + kMaxRings * sizeof(RingHeader) <=
-              ArenaLayout::kOpenCalls);
+                  ArenaLayout::kBoundFunctions &&
+              ArenaLayout::kBoundFunctions + kMaxFunctions * sizeof(BoundFunction) <=
+                  ArenaLayout::kOpenCalls);
 
 /// What the tracer asks of a thread that waits in the dynamic linker's rendezvous.
 enum class LinkerCommand : std::uint32_t {
@@ -227,18 +240,18 @@ struct SharedControl {
   // The dynamic linker's rendezvous. One thread at a time (the linker's own lock).
   std::uint32_t linker_asks;    ///< counted up by the agent: the list of modules has changed
   std::uint32_t linker_command; ///< LinkerCommand; futex(2)
-  std::uint32_t linker_tid;
   std::uint32_t linker_answers; ///< the last linker_asks that the tracer has dealt with
+  std::uint32_t linker_done;    ///< counted up by the agent behind each Map
   std::uint64_t linker_arguments[4];
   std::int64_t linker_result;
-  std::uint32_t linker_done; ///< counted up by the agent behind each Map
-  /// The heartbeat's low half + 1 when a thread gave up waiting: none waits until it changes.
-  std::uint32_t linker_gave_up;
   /// Of the thread that waits, as the linker has called: rip (where it returns to), rsp (as it is
   /// then), rbx, rbp, r12, r13, r14, r15. For a backtrace.
   std::uint64_t linker_registers[8];
+  std::uint32_t bound_functions; ///< BoundFunctions that were begun
+  /// The heartbeat's low half + 1 when a thread gave up waiting: none waits until it changes.
+  std::uint32_t linker_gave_up;
 };
-static_assert(offsetof(SharedControl, linker_registers) == 96);
+static_assert(offsetof(SharedControl, linker_registers) == 88);
 
 // ---- private data
 // --------------------------------------------------------------------------------------
@@ -258,7 +271,6 @@ struct AgentControl {
       thunk_template;         ///< a mapping of the kGroupCode bytes; to be duplicated by mremap(2)
   std::uint64_t thunk_unwind; ///< address of the .eh_frame_hdr of the region; its program headers
                               ///< lie 512 bytes behind it
-  std::uint64_t clock;        ///< 0: rdtsc; else the address of clock_gettime(2) in the vdso
   std::uint64_t linker_state; ///< address of r_debug; 0: not known
   std::uint64_t
       call_ticks; ///< what a recorded call costs, besides what it adds to its own duration
@@ -268,7 +280,6 @@ struct AgentControl {
   std::uint32_t wants_histograms;
   std::uint64_t min_ticks;  ///< shorter calls are not recorded (--min-time); 0: all are
   std::uint32_t max_depth;  ///< 0: no limit
-  std::uint32_t sample;     ///< reserved for --sample; 1
   std::uint64_t thin_ticks; ///< what is short, of a function with kFunctionThinned
   std::uint64_t
       heartbeat_ticks; ///< two seconds: a tracer that shows no sign of life that long is gone

@@ -90,11 +90,11 @@ struct RingHeader {
   std::uint64_t lost;        ///< calls that were made and not recorded
   std::uint64_t waits;       ///< how often it waited for the tracer
   std::uint64_t wait_ticks;
-  std::uint64_t process; ///< pid, as the agent sees it
+  std::uint64_t reserved;
 
   std::uint64_t tail;
   std::uint32_t is_waiting; ///< futex(2): the thread waits for `tail` to move
-  std::uint32_t reserved[13];
+  std::uint32_t reserved2[13];
 };
 static_assert(sizeof(RingHeader) == 128 && offsetof(RingHeader, tail) == 64);
 

@@ -290,7 +290,7 @@ Handled BreakpointEngine::handle_hit(StoppedTracee tracee, TracedThread& thread,
   if (!thread.silent && std::find(marks.begin(), marks.end(), Mark::Begin) != marks.end())
     return begin_recording(hit);
   if (!thread.silent && !is_replay) {
-    if (!thread.calls.empty()) see_returns(hit);
+    see_returns(hit);
     if (thread.last_call == std::pair(registers.pc(), registers.sp() + -8)) hit.mark = Mark::End;
     if (!breakpoint.marks.empty()) see_marks(hit);
     // Two callers' hoisted calls may share a place; a user's -x another.
@@ -320,7 +320,7 @@ Handled BreakpointEngine::go_on(Hit& hit) {
   Registers after = hit.registers;
   if (breakpoint.instruction.is_emulated()) {
     if (!breakpoint.instruction.emulate(after, space)) return run_in_place(hit);
-    if (hit.called) see_target(hit, after.pc());
+    if (hit.called) see_target(hit, *hit.called, after.pc());
   } else {
     const auto passable = space.make_passable(breakpoint, hit.tracee, hit.killed);
     if (hit.killed) return Gone{*hit.killed};
@@ -370,10 +370,37 @@ Handled BreakpointEngine::step_past(Hit& hit) {
 }
 
 void BreakpointEngine::see_returns(Hit& hit) {
-  const auto ended =
-      hit.thread.calls.end_at_return(hit.registers.pc(), hit.registers.sp(), hit.stack,
-                                     [&](TraceeAddress from) { return hit.read(from); });
-  if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+  TracedThread& caller = caller_of(hit);
+  if (caller.calls.empty()) return;
+  const auto ended = caller.calls.end_at_return(hit.registers.pc(), hit.registers.sp(), hit.stack,
+                                                [&](TraceeAddress from) { return hit.read(from); });
+  if (ended.empty()) return;
+  calls_.leave(caller, ended, hit.registers, hit.seen_ns, hit.thread.tid);
+  for (const auto& [call, returned] : ended)
+    if (returned && call.target_slot != TraceeAddress()) see_bound(hit, call);
+}
+
+/// Once a function: its first call may have gone to the dynamic linker, which has bound the slot.
+void BreakpointEngine::see_bound(const Hit& hit, const OpenCall& call) {
+  if (call.function >= seen_bound_.size()) seen_bound_.resize(call.function + 1);
+  if (seen_bound_[call.function]) return;
+  seen_bound_[call.function] = true;
+  if (const auto word = hit.read(call.target_slot); word != 0)
+    see_target(hit, call.function, TraceeAddress(word));
+}
+
+/// The thread that has made the call which returns here, if any: on a coroutine's stack it may be
+/// another one.
+TracedThread& BreakpointEngine::caller_of(const Hit& hit) {
+  if (hit.stack.exclusive) return hit.thread;
+  const auto pc = hit.registers.pc();
+  const auto slot = hit.registers.sp() + -8;
+  if (hit.thread.calls.find(slot, pc) != nullptr) return hit.thread;
+  for (auto& [tid, thread] : threads_)
+    if (thread.space == hit.thread.space && !thread.silent &&
+        thread.calls.find(slot, pc) != nullptr)
+      return thread;
+  return hit.thread;
 }
 
 void BreakpointEngine::see_marks(Hit& hit) {
@@ -390,7 +417,8 @@ void BreakpointEngine::see_marks(Hit& hit) {
         hit.thread.unwound_own_ns = hit.thread.own_ns;
         const auto ended = hit.thread.calls.end_below(
             hit.registers.sp(), hit.stack, [&](TraceeAddress from) { return hit.read(from); });
-        if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+        if (!ended.empty())
+          calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns, hit.thread.tid);
         break;
       }
       case Mark::LongJump: see_long_jump(hit); break;
@@ -422,7 +450,7 @@ void BreakpointEngine::see_long_jump(Hit& hit) {
     if (!plausible) continue;
     const auto ended = hit.thread.calls.end_below(
         target, *mapping, [&](TraceeAddress from) { return hit.read(from); });
-    if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+    if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns, hit.thread.tid);
     return;
   }
 }
@@ -460,13 +488,14 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
   const auto ended =
       hit.thread.calls.end_at_call(slot, return_address, probe.at, hit.stack, hit.thread.unwound_ns,
                                    [&](TraceeAddress from) { return hit.read(from); });
-  if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns);
+  if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns, hit.thread.tid);
 
   OpenCall place;
   place.function = probe.function;
   place.slot = slot;
   place.return_address = return_address;
   place.site = probe.at;
+  if (probe.kind != ProbeKind::Entry) place.target_slot = probe.slot;
   place.stack = hit.stack;
   calls_.enter(hit.thread, place, hit.registers, hit.seen_ns);
   ++hit.opened;
@@ -477,11 +506,11 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
   if (!hit.thread.space->insert_return_site(return_address)) calls_.recorder().count_lost(1);
 }
 
-void BreakpointEngine::see_target(const Hit& hit, TraceeAddress target) {
-  auto& traced = calls_.recorder().functions().at(*hit.called);
+void BreakpointEngine::see_target(const Hit& hit, FunctionId function, TraceeAddress target) {
+  auto& traced = calls_.recorder().functions().at(function);
   if (traced.last_target == target.value()) return;
   traced.last_target = target.value();
-  if (on_binding_) on_binding_(hit.thread.space->space(), *hit.called, target);
+  if (on_binding_) on_binding_(hit.thread.space->space(), function, target);
 }
 
 /// A breakpoint is a byte, which is changed as a whole.

@@ -63,16 +63,19 @@ private:
   Handled run_in_place(Hit& hit);
   Handled step_past(Hit& hit);
   void see_returns(Hit& hit);
+  TracedThread& caller_of(const Hit& hit);
   void see_marks(Hit& hit);
   void see_probe(Hit& hit, const SiteProbe& probe);
   void see_long_jump(Hit& hit);
   void see_last_call(Hit& hit);
   void see_signal_call(Hit& hit, Mark mark);
-  void see_target(const Hit& hit, TraceeAddress target);
+  void see_target(const Hit& hit, FunctionId function, TraceeAddress target);
+  void see_bound(const Hit& hit, const OpenCall& call);
 
   CallRecorder calls_;
   std::optional<SyscallRecorder> system_calls_; ///< where they are recorded
   BindingObserver on_binding_;
+  std::vector<bool> seen_bound_; ///< by FunctionId: see_bound has looked
   std::unordered_map<pid_t, TracedThread> threads_;
   std::unordered_map<const AddressSpace*, std::shared_ptr<PatchedSpace>> spaces_;
 };

@@ -85,11 +85,11 @@ void CallRecorder::record_enter(TracedThread& thread, OpenCall& call, const Entr
 }
 
 void CallRecorder::leave(TracedThread& thread, const std::vector<EndedCall>& ended,
-                         const Registers& registers, std::uint64_t seen_ns) {
+                         const Registers& registers, std::uint64_t seen_ns, pid_t stopped) {
   for (const auto& [call, returned] : ended) {
     if (returned) {
       const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
-      record_return(thread, call, result_words(thread.tid, registers, plan), seen_ns,
+      record_return(thread, call, result_words(stopped, registers, plan), seen_ns,
                     duration_of(call, {seen_ns, thread.own_ns}, latency_ns_));
       continue;
     }

@@ -29,9 +29,10 @@ public:
   /// Opens a call in `thread` and records its beginning. `seen_ns` is when the stop was seen.
   void enter(TracedThread& thread, OpenCall call, const Registers& registers,
              std::uint64_t seen_ns);
-  /// Records the ends of calls that have returned (with the result in `registers`), or were left.
+  /// Records the ends of calls that have returned (with the result in `registers` of the thread
+  /// that is `stopped`), or were left.
   void leave(TracedThread& thread, const std::vector<EndedCall>& ended, const Registers& registers,
-             std::uint64_t seen_ns);
+             std::uint64_t seen_ns, pid_t stopped);
 
   // The same, of one call whose words are at hand, which is not put among the thread's open ones.
 

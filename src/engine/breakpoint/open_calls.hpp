@@ -26,7 +26,8 @@ struct OpenCall {
   FunctionId function = 0;
   TraceeAddress slot; ///< where its return address lies
   TraceeAddress return_address;
-  TraceeAddress site; ///< where it was made
+  TraceeAddress site;        ///< where it was made
+  TraceeAddress target_slot; ///< what it went through, if anything: a word that holds its callee
   StackId stack;
   std::uint16_t depth = 1;
   std::uint64_t begin_ns = 0; ///< CLOCK_MONOTONIC, when the thread was let go

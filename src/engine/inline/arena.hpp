@@ -54,6 +54,10 @@ public:
   std::uint8_t* function_flags() const {
     return at<std::uint8_t>(wire::ArenaLayout::kFunctionFlags);
   }
+  /// `index` below kMaxFunctions.
+  const wire::BoundFunction& bound_function(std::uint32_t index) const {
+    return at<wire::BoundFunction>(wire::ArenaLayout::kBoundFunctions)[index];
+  }
   /// Of a counting arena.
   wire::CallCount* counts(std::uint32_t ring) const {
     return at<wire::CallCount>(wire::ArenaLayout::kCounts + ring * wire::kCountsStride);

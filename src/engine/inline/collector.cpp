@@ -28,7 +28,8 @@ using std::chrono::nanoseconds;
 
 constexpr std::uint64_t kTick = 250'000'000; ///< ns between two ticks of the sink
 constexpr std::uint64_t kThin = 20'000'000;  ///< ... between two looks for functions to thin
-constexpr std::uint64_t kLinker = 1'000'000; ///< ... between two calls for a thread in the linker
+constexpr std::uint64_t kWake = 1'000'000;   ///< ... between two calls for the tracer's thread
+constexpr int kTellings = 5;
 constexpr milliseconds kPulse{50};
 constexpr nanoseconds kShortNap{50'000};
 constexpr nanoseconds kNap{1'000'000};
@@ -135,7 +136,7 @@ private:
   void collect_until_stopped();
   void do_now_and_then(std::uint64_t now);
   void note_state();
-  void look_after_linker(std::uint64_t now);
+  void look_after_tracer(std::uint64_t now);
   void beat();
   static void beat(const Arena& arena) {
     auto& heartbeat = arena.control().heartbeat;
@@ -156,6 +157,8 @@ private:
 
   // The collector's thread.
   std::uint64_t ticked_ = 0, thinned_ = 0, counted_ = 0, asked_ = 0; ///< CLOCK_MONOTONIC
+
+  int told_of_limit_ = 0;
 
   std::atomic<std::uint64_t> bytes_written_;
   std::atomic<bool> is_healthy_;
@@ -218,7 +221,7 @@ void Collector::Work::collect_until_stopped() {
 
 void Collector::Work::do_now_and_then(std::uint64_t now) {
   if (loop_.clock().is_due()) loop_.clock().recalibrate();
-  look_after_linker(now);
+  look_after_tracer(now);
   if (now - thinned_ >= kThin) {
     thinned_ = now;
     loop_.thin();
@@ -245,13 +248,18 @@ void Collector::Work::note_state() {
   std::move(complaints.begin(), complaints.end(), std::back_inserter(complaints_));
 }
 
-void Collector::Work::look_after_linker(std::uint64_t now) {
-  if (!options_.on_linker || now - asked_ < kLinker) return;
+void Collector::Work::look_after_tracer(std::uint64_t now) {
+  if (!options_.wake_tracer || now - asked_ < kWake) return;
   bool asks = false;
+  // A few times: the first may come just before it begins to wait.
+  if (options_.most_calls != 0 && calls_ >= options_.most_calls && told_of_limit_ < kTellings) {
+    ++told_of_limit_;
+    asks = true;
+  }
   loop_.for_each_arena([&](const Arena& arena) { asks |= asks_in_linker(arena); });
   if (!asks) return;
   asked_ = now;
-  options_.on_linker();
+  options_.wake_tracer();
 }
 
 void Collector::Work::beat() {
@@ -265,8 +273,8 @@ void Collector::Work::beat() {
       beat(*arena);
       asks |= asks_in_linker(*arena);
     }
-    if (asks && options_.on_linker)
-      options_.on_linker(); // the collector may be waiting for a reader
+    if (asks && options_.wake_tracer)
+      options_.wake_tracer(); // the collector may be waiting for a reader
     // Again: the last one may have come just before the write began.
     if (in_haste_ && !is_done_) ::pthread_kill(collector_.native_handle(), kInterruption);
   }

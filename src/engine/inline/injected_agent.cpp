@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -133,6 +134,7 @@ public:
   Result<void> run() {
     if (auto allowed = check_calls_of_agent(); !allowed) return allowed;
     if (auto done = map_image(); !done) return done;
+    if (auto done = check_clock(); !done) return done;
     if (auto done = map_arena(); !done) return done;
     if (auto done = map_thunks(); !done) return done;
     if (auto done = write_control(); !done) return done;
@@ -157,6 +159,21 @@ private:
     for (const long number : {SYS_mremap, SYS_futex, SYS_gettid, SYS_rt_sigprocmask})
       if (auto allowed = caller_.check(number, {}); !allowed) return allowed;
     return {};
+  }
+
+  /// prctl(PR_SET_TSC) takes the time stamp counter from a thread, its threads and children, and
+  /// the programs that they run; a seccomp filter that refuses the question is no reason to think
+  /// so.
+  Result<void> check_clock() {
+    const TraceeAddress answer = at_private(AgentPrivate::kControlAt);
+    auto asked = caller_.call(SYS_prctl, {PR_GET_TSC, answer.value()});
+    if (!asked) return {};
+    const auto word = memory().read_word(answer);
+    constexpr std::uint64_t kNothing = 0;
+    if (auto cleared = memory().write(answer, bytes_of(kNothing)); !cleared) return cleared;
+    if (!word || static_cast<std::uint32_t>(*word) != PR_TSC_SIGSEGV) return {};
+    return Error::saying(
+        "it may not read the processor's time stamp counter (prctl(2), PR_SET_TSC)");
   }
 
   /// An address for something large. Only a wish: the kernel gives another one where it can't be.

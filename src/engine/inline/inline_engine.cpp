@@ -84,8 +84,10 @@ Result<void> InlineEngine::inject(InlineSpace& space, const Installation& what,
     return Error::saying("it has no thread area (%fs), as before its C library has begun");
   auto setup = setup_.get();
   if (!setup) return std::move(setup).error();
+  const pid_t tid = stopped->tid();
   RemoteCaller caller(space.space(), stopped, killed);
   if (auto done = space.inject(caller, **setup); !done) return done;
+  (void)space.agent()->threads().announce(registers->raw().fs_base, tid);
   used_inline_ = true;
   collector_.add_arena(space.agent()->arena());
   return {};
@@ -139,8 +141,22 @@ void InlineEngine::thread_gone(pid_t tid) {
 void InlineEngine::thread_ends(pid_t tid) {
   const Thread* const thread = find_thread(tid);
   if (thread == nullptr || !thread->space->agent()) return;
+  // The process's first one, which ends last.
+  if (tid == thread->space->space()->pid()) tell_bindings(*thread->space);
   const std::uint32_t ring = publish(*thread->space, tid).ring;
   collector_.end_thread(*thread->space->agent()->arena(), ring);
+}
+
+/// Whose functions are called is known once they were: until then it is a guess.
+void InlineEngine::tell_bindings(InlineSpace& space) {
+  if (!parts_.on_binding) return;
+  for (const auto& [function, target] : space.take_bound())
+    parts_.on_binding(*space.space(), function, target);
+}
+
+void InlineEngine::tick() {
+  for (const auto& [key, space] : spaces_)
+    tell_bindings(*space);
 }
 
 InlineEngine::Published InlineEngine::publish(const InlineSpace& space, pid_t tid) {
@@ -193,17 +209,20 @@ void InlineEngine::lend(Thread& thread, bool silent) {
 /// The child that had borrowed from another thread is gone, or has another memory or thread area.
 void InlineEngine::end_borrowing(Thread& thread) {
   if (!thread.borrowed_from) return;
-  if (Thread* const lender = find_thread(*thread.borrowed_from)) take_back(*lender);
+  if (Thread* const lender = find_thread(*thread.borrowed_from))
+    take_back(*thread.borrowed_from, *lender);
   thread.borrowed_from.reset();
 }
 
-void InlineEngine::take_back(Thread& thread) {
+void InlineEngine::take_back(pid_t tid, Thread& thread) {
   if (!thread.lent || !thread.space->agent()) return;
   const AgentThreads& table = thread.space->agent()->threads();
-  if (*thread.lent != TraceeAddress())
+  if (*thread.lent != TraceeAddress()) {
     (void)table.restore(thread.key, *thread.lent);
-  else
+  } else {
     (void)table.forget(thread.key);
+    (void)table.announce(thread.key, tid);
+  }
   thread.lent.reset();
 }
 
@@ -241,13 +260,17 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
       return;
     }
     const auto& arena = thread.space->agent()->arena();
+    (void)thread.space->agent()->threads().announce(key, tracee->tid());
     collector_.add_arena(arena, thread.process);
     thread.inherited.clear();
     return;
   }
   if (thread.borrowed_from) {
     const Thread* const lender = find_thread(*thread.borrowed_from);
-    if (lender != nullptr && lender->key == key) return; // it runs with that one's
+    if (lender != nullptr && lender->key == key) { // it runs with that one's
+      if (!thread.silent) (void)thread.space->agent()->threads().announce(key, tracee->tid());
+      return;
+    }
     end_borrowing(thread);
   }
   // Its thread area may be that of one which has ended.
@@ -293,7 +316,7 @@ Handled InlineEngine::handle(StoppedTracee tracee) {
   if (is_birth(stop)) {
     if (const auto registers = tracee.registers()) thread->key = registers->raw().fs_base;
   } else if (stop == Stop{StopKind::PtraceEvent, PTRACE_EVENT_VFORK_DONE}) {
-    take_back(*thread);
+    take_back(tracee.tid(), *thread);
   } else if (stop.kind == StopKind::SignalDelivery) {
     auto registers = tracee.registers();
     if (registers && is_fault(stop) && thread->space->repair_fault(*registers)) {
@@ -326,6 +349,7 @@ Handled InlineEngine::handle_by_breakpoints(StoppedTracee tracee) {
 void InlineEngine::remove(const AddressSpace& space, bool code_is_quiet) {
   if (const auto known = spaces_.find(&space); known != spaces_.end()) {
     InlineSpace& inside = *known->second;
+    tell_bindings(inside);
     if (inside.agent() && !inside.is_idle_copy())
       for (const auto& [tid, thread] : threads_)
         if (thread.space == known->second && !thread.silent) (void)publish(inside, tid);
@@ -353,7 +377,10 @@ TraceeAddress InlineEngine::place_in_program(pid_t tid, TraceeAddress pc) {
 std::vector<std::shared_ptr<AddressSpace>> InlineEngine::waiting_in_linker() {
   std::vector<std::shared_ptr<AddressSpace>> waiting;
   for (const auto& [key, inside] : spaces_)
-    if (inside->waits_in_linker()) waiting.push_back(inside->space());
+    if (inside->waits_in_linker()) {
+      tell_bindings(*inside); // before a module is gone
+      waiting.push_back(inside->space());
+    }
   return waiting;
 }
 

@@ -48,6 +48,7 @@ public:
 
   void thread_ends(pid_t tid) override;
   std::vector<std::shared_ptr<AddressSpace>> waiting_in_linker() override;
+  void tick() override;
   void let_linker_go(const AddressSpace& space) override;
   std::optional<Registers> linker_caller(const AddressSpace& space) const override;
   void finish() override;
@@ -89,10 +90,11 @@ private:
     std::uint32_t ring; ///< of the thread; one that there is not where it has none
     std::vector<OpenCallFound> calls;
   };
+  void tell_bindings(InlineSpace& space);
   Published publish(const InlineSpace& space, pid_t tid);
   void lend(Thread& thread, bool silent);
   void end_borrowing(Thread& thread);
-  void take_back(Thread& thread);
+  void take_back(pid_t tid, Thread& thread);
 
   EngineParts parts_;
   Collector& collector_;

@@ -39,7 +39,6 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
   control.wants_histograms = recording_.percentiles;
   control.min_ticks = form == wire::RecordForm::Count ? clock_.ticks_of(recording_.min_time_ns) : 0;
   control.max_depth = recording_.max_depth;
-  control.sample = 1;
   constexpr std::uint64_t kShort = 100'000, kSignOfLife = 2'000'000'000; // ns
   control.thin_ticks = clock_.ticks_of(kShort);
   control.heartbeat_ticks = clock_.ticks_of(kSignOfLife);

@@ -1,8 +1,10 @@
 #include "engine/inline/inline_space.hpp"
 
 #include <fmt/format.h>
+#include <x86intrin.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "engine/inline/functions_apart.hpp"
@@ -100,6 +102,9 @@ InlineSpace::Left InlineSpace::install(const Installation& what,
   sort(what, mapper, sorted);
   for (auto& line : writer_->patch(sorted.calls, mapper))
     refused.push_back(std::move(line));
+  for (const CallSitePatch& call : sorted.calls)
+    if ((call.site.flags & (wire::kSiteSilent | wire::kSiteFiltered)) == 0)
+      bound_.await(*agent_->arena(), call.site.function);
   const auto why_not = writer_->patch_entries(sorted.entries, mapper);
   for (std::size_t i = 0; i < why_not.size(); ++i)
     if (why_not[i]) sorted.left.push_back(*sorted.entry_probes[i]);
@@ -273,6 +278,7 @@ std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace>
   copy->has_breakpoints_ = has_breakpoints_;
   copy->why_not_ = why_not_;
   copy->counting_ = counting_;
+  copy->bound_ = bound_;
   if (!agent_) return copy;
   copy->agent_.emplace(agent_->for_child(child));
   copy->writer_.emplace(writer_->for_child(child));
@@ -300,6 +306,7 @@ Result<void> InlineSpace::begin_copy(RemoteCaller& caller, std::uint32_t ring,
     open.state = wire::kOpenTold;
   }
   is_idle_copy_ = false;
+  bound_.await_all_in(*arena);
   line_.emplace(arena);
   return agent_->switch_on(ring < wire::kMaxRings ? ring + 1 : 0);
 }
@@ -309,8 +316,30 @@ bool InlineSpace::repair_fault(Registers& registers) const {
   const auto& header = agent_->header();
   const auto copy =
       AddressRange::make(agent_->in_text(header.copy_begin), agent_->in_text(header.copy_end));
-  if (!copy || !copy->contains(registers.pc())) return false;
-  registers.set_pc(agent_->in_text(header.copy_fault));
+  if (copy && copy->contains(registers.pc())) {
+    registers.set_pc(agent_->in_text(header.copy_fault));
+    return true;
+  }
+  return read_clock_for(registers);
+}
+
+/// A thread that has faulted at the agent's rdtsc, which it may not use any more: prctl(2),
+/// PR_SET_TSC, made where no patch has seen it. It gets the time once; its calls from then on are
+/// counted as lost, as each would cost two faults, and none would be survived without a tracer.
+bool InlineSpace::read_clock_for(Registers& registers) const {
+  if (!is_in_agent(registers.pc())) return false;
+  constexpr std::array kReadClock = {std::byte{0x0f}, std::byte{0x31}}; // rdtsc
+  std::array<std::byte, 2> code{};
+  if (!space_->memory().read(registers.pc(), code) || code != kReadClock) return false;
+  const std::uint64_t ticks = __rdtsc();
+  auto& raw = registers.raw();
+  raw.rax = ticks & 0xffff'ffff;
+  raw.rdx = ticks >> 32;
+  registers.set_pc(registers.pc() + static_cast<std::int64_t>(code.size()));
+  if (const auto block = agent_->threads().find(raw.fs_base); block && *block) {
+    const auto at = **block + static_cast<std::int64_t>(offsetof(wire::AgentBlock, is_muted));
+    (void)space_->memory().write(at, std::as_bytes(std::span(&wire::kMutedNoClock, 1)));
+  }
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/inline/bound_functions.hpp"
 #include "engine/inline/injected_agent.hpp"
 #include "engine/inline/inline_setup.hpp"
 #include "engine/inline/linker_line.hpp"
@@ -62,7 +63,8 @@ public:
   Result<void> begin_copy(RemoteCaller& caller, std::uint32_t ring,
                           std::span<const OpenCallFound> inherited);
 
-  /// A thread that has faulted where the agent reads what may not be there: lets it go on.
+  /// A thread that has faulted where the agent reads what may not be there, or a clock that was
+  /// taken away: lets it go on.
   bool repair_fault(Registers& registers) const;
   bool is_in_agent(TraceeAddress pc) const;
   /// See SiteWriter.
@@ -70,6 +72,11 @@ public:
   /// How many calls are open in the thread, which is stopped.
   std::uint16_t depth_of(const Registers& registers) const;
 
+  /// Where calls of functions were found to go.
+  std::vector<BoundFunctions::Bound> take_bound() {
+    return agent_ && !is_idle_copy_ ? bound_.take(*agent_->arena())
+                                    : std::vector<BoundFunctions::Bound>();
+  }
   bool waits_in_linker() const { return line_ && line_->is_asked(); }
   std::optional<Registers> linker_caller() const {
     return line_ ? std::optional(line_->caller()) : std::nullopt;
@@ -82,6 +89,7 @@ private:
   struct Sorted;
   void sort(const Installation& what, RemoteMapper& mapper, Sorted& into);
   void give_back_return_addresses();
+  bool read_clock_for(Registers& registers) const;
   static void find_ways(Sorted& into);
 
   std::shared_ptr<AddressSpace> space_;
@@ -90,6 +98,7 @@ private:
   std::optional<SiteWriter> writer_;
   std::optional<PlanArea> plans_;
   std::optional<LinkerLine> line_;
+  BoundFunctions bound_;
   std::optional<Rendezvous> rendezvous_;
   std::optional<MarkSite> linker_mark_;
   bool counting_ = false;

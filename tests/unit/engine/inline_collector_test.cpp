@@ -534,7 +534,7 @@ TEST(CollectorTest, ends_the_wait_for_a_reader_who_does_not_read) {
 TEST(CollectorTest, calls_for_a_thread_that_waits_in_the_linker_until_it_is_answered) {
   std::atomic<int> called = 0;
   RecordingSink sink;
-  Collector collector(sink, {.on_linker = [&] { ++called; }});
+  Collector collector(sink, {.wake_tracer = [&] { ++called; }});
   const auto arena = make_arena();
   ASSERT_TRUE(arena);
   collector.add_arena(arena);
