@@ -46,6 +46,13 @@ inline void put_words(std::uint64_t* to, const std::uint64_t* from, std::uint32_
 }
 constexpr std::uint32_t kUsualArguments = 4, kUsualResults = 1;
 
+/// Memory that will be written soon, and is far away. No address is a wrong one.
+inline void fetch_for_writing(std::uint64_t address) {
+  asm volatile("prefetchw %0" : : "m"(*reinterpret_cast<const std::byte*>(address)));
+}
+constexpr std::uint64_t kCacheLine = 64;
+constexpr std::uint64_t kAhead = 8 * kCacheLine;
+
 inline void give_back_newest(AgentBlock& block, AgentEntry& entry) {
   block.depth = entry.depth - 1U;
   block.own += control().call_ticks;
@@ -97,6 +104,10 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
     if (!exchange_on_this_thread(&block.ring->head, head, head + size)) [[unlikely]]
       return end_at(frame, entry, block, time);
     auto& record = *reinterpret_cast<RingRecord*>(block.data + head % kRingSize);
+    // What was read since the last lap is in the tracer's cache.
+    const auto ahead = reinterpret_cast<std::uint64_t>(&record) + kAhead;
+    fetch_for_writing(ahead);
+    fetch_for_writing(ahead + kCacheLine);
     record.time = time;
     record.begin = entry.begin;
     record.ticks = ticks;
@@ -154,6 +165,7 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
   block.top = &entry;
   const Onward onward = is_tail ? Onward{target, kAsItIs} : Onward{thunk_of(entry), kThroughThunk};
   if (form == RecordForm::Count) {
+    fetch_for_writing(block.counts + site.function * sizeof(CallCount));
     entry.begin = ticks_of_counter();
     return onward;
   }

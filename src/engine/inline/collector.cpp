@@ -31,6 +31,9 @@ constexpr std::uint64_t kThin = 20'000'000;  ///< ... between two looks for func
 constexpr std::uint64_t kLinker = 1'000'000; ///< ... between two calls for a thread in the linker
 constexpr milliseconds kPulse{50};
 constexpr nanoseconds kShortNap{50'000};
+/// A round that makes fewer bytes of records is followed by a short nap: each look at a ring takes
+/// memory away from the core of the thread that writes to it.
+constexpr std::size_t kWorthwhile = std::size_t{64} * 1024;
 constexpr nanoseconds kNap{1'000'000};
 constexpr nanoseconds kLongNap{5'000'000};
 constexpr std::uint64_t kLongSilence = 1'000'000'000; ///< ns
@@ -204,6 +207,7 @@ void Collector::Work::collect_until_stopped() {
     if (something) {
       nap = kShortNap;
       last_something = now;
+      if (loop_.passed_on() < kWorthwhile) queue_.wait(nap);
       continue;
     }
     queue_.wait(nap);
