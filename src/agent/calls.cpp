@@ -1,56 +1,16 @@
 // What happens at a call and at its return.
 
-#include "agent/capture_call.hpp"
+#include "agent/calls.hpp"
 #include "agent/counting.hpp"
-#include "agent/layout.h"
 #include "agent/open_calls.hpp"
 #include "agent/ring_writer.hpp"
 #include "agent/threads.hpp"
 
 namespace sonictrace::agent {
 
-static_assert(PRIVATE_THREADS == AgentPrivate::kThreadsAt && SITE_SLOT == offsetof(Site, slot) &&
-              PRIVATE_SWITCH == AgentPrivate::kSwitchAt &&
-              CONTROL_ARENA == offsetof(AgentControl, arena) &&
-              SHARED_LINKER_REGISTERS == offsetof(SharedControl, linker_registers) &&
-              SITE_FLAGS == offsetof(Site, flags) && SITE_HAS_VECTORS == kSiteVectors &&
-              SITE_HAS_RESULT_VECTORS == kSiteResultVectors && SITE_HAS_X87 == kSiteX87 &&
-              ENTRY_RETURN_ADDRESS == offsetof(AgentEntry, return_address) &&
-              ENTRY_SITE == offsetof(AgentEntry, site) && ENTRY_FRAME_VECTORS == kVectorWordsAt &&
-              ENTRY_FRAME_R10 == offsetof(EntryFrame, static_chain) &&
-              ENTRY_FRAME_RAX == offsetof(EntryFrame, rax) &&
-              ENTRY_FRAME_R11 == offsetof(EntryFrame, r11) &&
-              ENTRY_FRAME_TARGET + 8 == kStackWordsAt &&
-              ENTRY_FRAME_RETURN == offsetof(EntryFrame, return_address) &&
-              EXIT_FRAME_VECTORS == offsetof(ExitFrame, vectors) &&
-              EXIT_FRAME_X87 == offsetof(ExitFrame, x87) &&
-              EXIT_FRAME_RETURN == offsetof(ExitFrame, return_address));
-
 namespace {
 
-/// Where entry.S goes on, and how: see there.
-struct Onward {
-  std::uint64_t target;
-  std::uint64_t how;
-};
-constexpr std::uint64_t kAsItIs = 0, kThroughThunk = 1;
-
-std::uint64_t target_of(const Site& site) {
-  return *reinterpret_cast<const std::uint64_t*>(site.slot);
-}
-
-std::uint64_t slot_of(const EntryFrame& frame) {
-  return reinterpret_cast<std::uint64_t>(&frame.return_address);
-}
-
 // ---- the end of a call -----------------------------------------------------------------------
-
-/// From when it began, without what we have spent on calls that it has made.
-std::uint64_t duration_of(const AgentBlock& block, const AgentEntry& entry, std::uint64_t end) {
-  const std::uint64_t gross = end - entry.begin;
-  const std::uint64_t own = block.own - entry.own + control().inside_ticks;
-  return static_cast<std::int64_t>(gross) > 0 && gross > own ? gross - own : 0;
-}
 
 struct Ending {
   const ExitFrame* frame; ///< null: it was left
@@ -139,12 +99,6 @@ void write_call(AgentBlock& block, const AgentEntry& entry, const OpenCall& open
   commit(place, RingKind::Call);
 }
 
-/// Too frequent and too short to be written.
-bool is_to_be_counted(const Site& site, std::uint64_t ticks) {
-  return control().form == RecordForm::Whole && ticks < control().thin_ticks &&
-         (function_flags()[site.function % kMaxFunctions] & kFunctionThinned) != 0;
-}
-
 /// Once a function: a call through its slot is over, which is bound by now.
 [[gnu::noinline]] void tell_target(const Site& site, std::uint8_t& flags) {
   // Of a call that was seen at its callee's entry, the slot is one of ours.
@@ -175,7 +129,8 @@ void tell_end(AgentBlock& block, AgentEntry& entry, const ExitFrame* frame, std:
   const std::uint32_t state = open.state;
   if (state == kOpenTold)
     write_return(block, entry, open, ending);
-  else if (state == kOpenWhole && is_to_be_counted(*entry.site, ending.ticks) && block.counts != 0)
+  else if (state == kOpenWhole && control().form == RecordForm::Whole &&
+           is_to_be_counted(block, *entry.site, ending.ticks))
     count_call(block, entry.site->function, ending.ticks);
   else if (state == kOpenWhole)
     write_call(block, entry, open, ending);
@@ -192,8 +147,8 @@ bool is_overwritten(AgentBlock& block, const AgentEntry& entry) {
   return entry.state == EntryState::Tail ? !is_thunk(word) : word != return_of(entry);
 }
 
-/// An open entry may end on one thread while another one, whose list it is in, finds it left: it ends
-/// once, as whoever comes first says.
+/// An open entry may end on one thread while another one, whose list it is in, finds it left: it
+/// ends once, as whoever comes first says.
 bool claim(AgentEntry& entry, EntryState state) {
   EntryState expected = EntryState::Open;
   return __atomic_compare_exchange(&entry.state, &expected, &state, false, __ATOMIC_ACQ_REL,
@@ -429,7 +384,7 @@ AgentEntry* open_call(AgentBlock& block, EntryFrame& frame, const Site& site, En
 
 Onward enter(AgentBlock& block, EntryFrame& frame, const Site& site) {
   const bool is_tail = is_thunk(frame.return_address);
-  if (is_tail) [[unlikely]] {
+  if (is_tail) {
     (void)open_call(block, frame, site, EntryState::Tail);
     return {target_of(site), kAsItIs};
   }
@@ -535,47 +490,42 @@ bool takes_clock_away(const EntryFrame& frame) {
 
 } // namespace
 
-extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, AgentBlock& block) {
-  if (block.is_muted != 0 && !may_speak_again(block)) [[unlikely]]
-    return {target_of(site), kAsItIs};
-  constexpr std::uint32_t kApart = kSiteForbids | kSiteFiltered | kSiteCatches | kSiteJumps |
-                                   kSiteSilent | kSiteNoReturn | kSiteLooksAtCaller;
-  if ((site.flags & kApart) != 0) [[unlikely]]
-    return enter_apart(block, frame, site);
+Onward enter_any(EntryFrame& frame, const Site& site, AgentBlock& block) {
+  if (block.is_muted != 0 && !may_speak_again(block)) return {target_of(site), kAsItIs};
+  if ((site.flags & kSitesApart) != 0) return enter_apart(block, frame, site);
   return enter(block, frame, site);
 }
 
-/// `block` is null in a fork child that is not followed, and where there was no room for the
-/// thread.
-extern "C" AGENT_HIDDEN void agent_leave(const ExitFrame& frame, AgentEntry& entry,
-                                         AgentBlock* block) {
-  if (block != nullptr && block->is_muted == kMutedNoClock) [[unlikely]] {
+void leave_any(const ExitFrame& frame, AgentEntry& entry, AgentBlock* block) {
+  if (block != nullptr && block->is_muted == kMutedNoClock) {
     ++block->ring->lost;
     if (block->top == &entry) block->top = entry.previous;
     return;
   }
   const std::uint64_t time = now();
-  if (block == nullptr) return;
-  if (entry.state == EntryState::Told) {   // it has come back after all
+  if (block != nullptr) leave_at(frame, entry, *block, time);
+}
+
+void leave_at(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block, std::uint64_t time) {
+  if (entry.state == EntryState::Told) {    // it has come back after all
     set_state(entry, EntryState::Returned); // and is taken out of the list when its turn comes
     return;
   }
-  bool is_ours = true;
-  if (block->top == &entry) [[likely]]
-    block->top = entry.previous;
-  else
-    is_ours = take_out(*block, entry, frame, time);
-  if (!is_ours && !claim(entry, EntryState::Returning)) [[unlikely]]
-    return;
-  if (block->is_muted == 0) [[likely]]
-    tell_end(*block, entry, &frame, time);
-  if (!is_ours) [[unlikely]] { // the thread that it is of will find it
-    set_state(entry, EntryState::Returned);
-    return;
+  if (block.top == &entry) {
+    block.top = entry.previous;
+    return end_at(frame, entry, block, time);
   }
-  block->depth = entry.depth - 1U;
-  block->own += control().call_ticks;
-  give_back(*block, entry);
+  if (take_out(block, entry, frame, time)) return end_at(frame, entry, block, time);
+  if (!claim(entry, EntryState::Returning)) return;
+  if (block.is_muted == 0) tell_end(block, entry, &frame, time);
+  set_state(entry, EntryState::Returned); // the thread that it is of will find it
+}
+
+void end_at(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block, std::uint64_t time) {
+  if (block.is_muted == 0) tell_end(block, entry, &frame, time);
+  block.depth = entry.depth - 1U;
+  block.own += control().call_ticks;
+  give_back(block, entry);
 }
 
 } // namespace sonictrace::agent

@@ -51,7 +51,7 @@ Result<Writer> make_writer(const TraceOptions& options) {
   }
   // Whoever reads ltrace's line-buffered log looks on while it is written.
   if (options.text.ltrace) return Writer(*std::move(file), Buffering::Immediate, options.output);
-  return Writer(*std::move(file), Buffering::Blocks, options.output,
+  return Writer(*std::move(file), Buffering::Background, options.output,
                 compression_of(options.output));
 }
 

@@ -1,6 +1,11 @@
 #include "elf/entry_references.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <tuple>
 
@@ -11,6 +16,7 @@ namespace sonictrace::elf {
 namespace {
 
 constexpr std::int64_t kShortJump = 2; ///< bytes: opcode, displacement
+constexpr std::int64_t kLongJump = 5;  ///< opcode (its last byte), displacement
 constexpr std::int64_t kWord = 8;
 
 std::int32_t displacement_at(std::span<const std::byte> code, std::size_t at) {
@@ -18,6 +24,35 @@ std::int32_t displacement_at(std::span<const std::byte> code, std::size_t at) {
   std::memcpy(&displacement, code.data() + at, sizeof displacement);
   return displacement;
 }
+
+/// e8 (call), e9 (jmp), 0f 80 to 0f 8f (jcc): the opcode byte before the displacement.
+bool begins_long_jump(unsigned char before, unsigned char opcode) {
+  return (opcode & 0xfe) == 0xe8 || ((opcode & 0xf0) == 0x80 && before == 0x0f);
+}
+
+/// A bit for each of kBlock bytes that begins one; the byte before them is looked at too. There may
+/// be a hundred million bytes.
+#ifdef __SSE2__
+constexpr std::int64_t kBlock = 16;
+unsigned long_jumps_in_block(const unsigned char* bytes) {
+  const auto is = [](__m128i values, int wanted) {
+    return _mm_cmpeq_epi8(values, _mm_set1_epi8(static_cast<char>(wanted)));
+  };
+  const auto masked = [](__m128i values, int mask) {
+    return _mm_and_si128(values, _mm_set1_epi8(static_cast<char>(mask)));
+  };
+  const __m128i opcode = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i before = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes - 1));
+  const __m128i jcc = _mm_and_si128(is(masked(opcode, 0xf0), 0x80), is(before, 0x0f));
+  return static_cast<unsigned>(
+      _mm_movemask_epi8(_mm_or_si128(is(masked(opcode, 0xfe), 0xe8), jcc)));
+}
+#else
+constexpr std::int64_t kBlock = 1;
+unsigned long_jumps_in_block(const unsigned char* bytes) {
+  return begins_long_jump(bytes[-1], bytes[0]) ? 1 : 0;
+}
+#endif
 
 /// jcc, loop and jrcxz, jmp.
 bool is_short_jump(std::byte opcode) {
@@ -54,19 +89,23 @@ void EntryReferences::scan_long_jumps() {
 
 void EntryReferences::scan_long_jumps(std::span<const std::byte> code, ElfAddress begin) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(code.data());
-  // e8 (call), e9 (jmp), 0f 80 to 0f 8f (jcc): the opcode byte before the displacement.
-  unsigned char before = 0;
-  for (std::size_t at = 0; at + 5 <= code.size(); ++at) {
-    const unsigned char opcode = bytes[at];
-    const bool jumps = (opcode & 0xfe) == 0xe8 || ((opcode & 0xf0) == 0x80 && before == 0x0f);
-    before = opcode;
-    if (!jumps) continue;
+  const auto look_at = [&](std::size_t at) {
     const ElfAddress target =
-        begin + (static_cast<std::int64_t>(at) + 5 + displacement_at(code, at + 1));
+        begin + (static_cast<std::int64_t>(at) + kLongJump + displacement_at(code, at + 1));
     if (guarded_.may_hold(target) && guarded_.holds(target) &&
         may_be(begin + static_cast<std::int64_t>(at) + 1, {Field::LongBranch}))
       guarded_.led_to(target, "a jump leads into its first bytes");
-  }
+  };
+  const auto last = static_cast<std::int64_t>(code.size()) - kLongJump;
+  std::int64_t at = 0;
+  if (last >= 0 && begins_long_jump(0, bytes[0])) look_at(0);
+  // A block may not reach beyond the last byte that could be an opcode, nor begin with the first of
+  // all, which has none before it.
+  for (at = 1; at + kBlock - 1 <= last; at += kBlock)
+    for (unsigned left = long_jumps_in_block(bytes + at); left != 0; left &= left - 1)
+      look_at(static_cast<std::size_t>(at) + static_cast<std::size_t>(std::countr_zero(left)));
+  for (; at <= last; ++at)
+    if (begins_long_jump(bytes[at - 1], bytes[at])) look_at(static_cast<std::size_t>(at));
 }
 
 void EntryReferences::scan_short_jumps() {

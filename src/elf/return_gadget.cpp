@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "elf/code_areas.hpp"
 #include "elf/code_reader.hpp"
@@ -20,12 +21,17 @@ template <class Accept>
 std::optional<ElfAddress> find_bytes(std::span<const CodeArea> areas,
                                      std::span<const std::byte> wanted, Accept accept) {
   for (const CodeArea& area : areas) {
-    auto from = area.code.begin();
-    for (;;) {
-      from = std::search(from, area.code.end(), wanted.begin(), wanted.end());
-      if (from == area.code.end()) break;
-      const ElfAddress at = area.begin + (from - area.code.begin());
-      if (accept(at)) return at + kBeforeRet;
+    const std::byte* const end = area.code.data() + area.code.size();
+    const std::byte* from = area.code.data();
+    while (static_cast<std::size_t>(end - from) >= wanted.size()) {
+      // A hundred million bytes take several times as long by std::search.
+      from = static_cast<const std::byte*>(std::memchr(from, std::to_integer<int>(wanted.front()),
+                                                       static_cast<std::size_t>(end - from)));
+      if (from == nullptr || static_cast<std::size_t>(end - from) < wanted.size()) break;
+      if (std::memcmp(from, wanted.data(), wanted.size()) == 0) {
+        const ElfAddress at = area.begin + (from - area.code.data());
+        if (accept(at)) return at + kBeforeRet;
+      }
       ++from;
     }
   }

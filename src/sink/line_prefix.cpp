@@ -9,7 +9,21 @@ namespace sonictrace {
 LinePrefix::LinePrefix(const TextOptions& options)
     : options_(options), is_time_alone_(options.time != TimeStamp::None && !options.pid_prefix &&
                                         !options.instruction_pointer),
-      time_(options.time, options.nanoseconds) {}
+      time_(options.time, options.nanoseconds) {
+  set_behind_time(0);
+}
+
+void LinePrefix::set_behind_time(pid_t thread) {
+  static_assert(sizeof behind_time_ >= kDigitsRoom + sizeof "/ ");
+  char* at = behind_time_;
+  if (is_other(thread)) {
+    *at++ = '/';
+    at = put_decimal(at, thread);
+  }
+  *at++ = ' ';
+  behind_time_of_ = thread;
+  behind_time_size_ = static_cast<std::size_t>(at - behind_time_);
+}
 
 char* LinePrefix::put_all(char* at, pid_t thread, std::uint64_t time_ns,
                           std::uint64_t instruction) {

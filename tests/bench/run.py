@@ -305,8 +305,8 @@ def say_goal(what, ratio, at_most):
     if ratio is None:
         print(f"  not measured: {what}")
     else:
-        print(f"  {'met' if ratio <= at_most else 'MISSED'}: {what}: {times(ratio)},"
-              f" at most {times(at_most)}")
+        verdict = "met" if ratio <= at_most else f"MISSED, {ratio / at_most:.2f} times as dear as it may be"
+        print(f"  {verdict}: {what}: {times(ratio)}, at most {times(at_most)}")
 
 
 def machine():

@@ -46,7 +46,7 @@ public:
   void clear() { used_ = 0; }
 
 private:
-  static constexpr std::size_t kFull = std::size_t{256} * 1024; ///< stays in the second level cache
+  static constexpr std::size_t kFull = std::size_t{16} * 1024; ///< stays in the first level cache
   static constexpr std::size_t kCapacity = 2 * kFull;
   static constexpr std::size_t kSlack = 64;
 

@@ -32,6 +32,9 @@ constexpr std::uint64_t kWake = 1'000'000;   ///< ... between two calls for the 
 constexpr int kTellings = 5;
 constexpr milliseconds kPulse{50};
 constexpr nanoseconds kShortNap{50'000};
+/// A round that makes fewer bytes of records is followed by a short nap: each look at a ring takes
+/// memory away from the core of the thread that writes to it.
+constexpr std::size_t kWorthwhile = std::size_t{64} * 1024;
 constexpr nanoseconds kNap{1'000'000};
 constexpr nanoseconds kLongNap{5'000'000};
 constexpr std::uint64_t kLongSilence = 1'000'000'000; ///< ns
@@ -207,6 +210,7 @@ void Collector::Work::collect_until_stopped() {
     if (something) {
       nap = kShortNap;
       last_something = now;
+      if (loop_.passed_on() < kWorthwhile) queue_.wait(nap);
       continue;
     }
     queue_.wait(nap);

@@ -37,6 +37,7 @@ bool CollectorLoop::pass() {
   // What the tracer is about to tell is seen to be held, or is in the queue.
   const std::uint64_t held = queue_.held();
   const std::uint64_t now = clock_.now();
+  passed_on_ = 0;
   take_queue();
   look(now);
   hold_ = std::min(held, now - std::min(now, clock_.ticks_of(kSettled)));
@@ -117,6 +118,7 @@ bool CollectorLoop::merge(std::uint64_t until, std::uint64_t now) {
 void CollectorLoop::flush() {
   if (out_.empty()) return;
   inner_.write(out_.batch());
+  passed_on_ += out_.size();
   out_.clear();
 }
 

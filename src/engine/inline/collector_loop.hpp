@@ -25,6 +25,8 @@ public:
   /// One round: passes on what nothing that is still to come can be earlier than. Returns whether
   /// there was something.
   bool pass();
+  /// Bytes of records that the last round has made.
+  std::size_t passed_on() const { return passed_on_; }
   /// The last round, when all threads are stopped, or gone: all that is there.
   void pass_everything();
   /// Reads what was counted, of all processes.
@@ -68,6 +70,7 @@ private:
   KnownFunctions functions_;
   RecordMaker maker_{functions_, clock_};
   BatchWriter out_;
+  std::size_t passed_on_ = 0;
   Merge merge_;
   std::uint64_t hold_ =
       0; ///< ticks: from then on something may still come; in a round it only falls

@@ -86,8 +86,8 @@ public:
   /// A word of read-only memory that holds `value`, within reach of all of `near`.
   Result<TraceeAddress> word_near(AddressRange near, std::uint64_t value, RemoteMapper& mapper);
 
-  /// A stopped thread within a stub's code is brought on to the agent's routine, whose frame unwinders
-  /// can tell: a stub has no table for them. False where it is in none.
+  /// A stopped thread within a stub's code is brought on to the agent's routine, whose frame
+  /// unwinders can tell: a stub has no table for them. False where it is in none.
   bool leave_stub(Registers& registers) const;
 
   std::size_t sites() const { return sites_.size(); }

@@ -1,6 +1,7 @@
 #include "engine/inline/words_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sonictrace {
 namespace {
@@ -28,6 +29,12 @@ WordsPlan::WordsPlan(std::span<const wire::CaptureOp> ops, std::size_t room)
     size += sizeof(wire::FieldHeader) + op.size;
   }
   room_ = std::max(room_, size);
+  const auto is_next_word = [at = std::uint32_t{0}](const Step& step) mutable {
+    constexpr std::uint32_t kWord = sizeof(std::uint64_t);
+    return step.size == kWord && step.offset == std::exchange(at, at + kWord);
+  };
+  if (std::all_of(steps_.begin(), steps_.end(), is_next_word))
+    whole_words_ = static_cast<std::uint32_t>(steps_.size());
 }
 
 std::size_t WordsPlan::interpret(const std::byte* words, std::size_t size, std::byte* out) const {

@@ -26,6 +26,16 @@ public:
     if (size < needed_) [[unlikely]]
       return interpret(words, size, out);
     std::byte* to = out;
+    if (whole_words_ != 0) {
+      constexpr wire::FieldHeader kWord = {sizeof(std::uint64_t), wire::FieldState::Whole, 0};
+      for (std::uint32_t left = whole_words_; left != 0; --left) {
+        std::memcpy(to, &kWord, sizeof kWord);
+        std::memcpy(to + sizeof kWord, words, sizeof(std::uint64_t));
+        words += sizeof(std::uint64_t);
+        to += sizeof kWord + sizeof(std::uint64_t);
+      }
+      return static_cast<std::size_t>(to - out);
+    }
     for (const Step& step : steps_) {
       std::memcpy(to, &step.header, sizeof step.header);
       to += sizeof step.header;
@@ -51,6 +61,9 @@ private:
 
   std::span<const wire::CaptureOp> ops_;
   std::vector<Step> steps_; ///< of a plan of plain values
+  /// Of a plan that copies the first so many words as they are, as those of functions without a
+  /// prototype do; else 0.
+  std::uint32_t whole_words_ = 0;
   std::size_t needed_ =
       0; ///< bytes of words that they look at; more than there can be of another plan
   std::size_t room_ = 0;
