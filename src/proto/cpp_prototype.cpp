@@ -114,10 +114,27 @@ private:
           if (!table || may_have_table) append(readings, {result, object, table});
       }
     }
+    merge_alike(readings);
     if (readings.size() <= kMostTried) return readings;
     Reading words;
     words.parameters = words_of(readings);
     return {std::move(words)};
+  }
+
+  /// Those that show the same are one: a `this` that is not shown, or a result in memory.
+  static void merge_alike(std::vector<Reading>& readings) {
+    std::vector<Reading> merged;
+    for (Reading& reading : readings) {
+      const auto alike = std::find_if(merged.begin(), merged.end(), [&](const Reading& known) {
+        return shown_places(known) == shown_places(reading) &&
+               known.parameters.size() == reading.parameters.size();
+      });
+      if (alike == merged.end())
+        merged.push_back(std::move(reading));
+      else
+        alike->result_in_memory = alike->result_in_memory && reading.result_in_memory;
+    }
+    readings = std::move(merged);
   }
 
   /// Whichever is right, the same is shown.

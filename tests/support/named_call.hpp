@@ -65,7 +65,8 @@ public:
     entry_[integers_ < kRegisters ? integers_++ : wire::kEntryWords + stack_++] = value;
     return *this;
   }
-  NamedCall& word(const void* pointer) { return word(reinterpret_cast<std::uint64_t>(pointer)); }
+  template <class Object>
+  NamedCall& word(const Object* pointer) { return word(reinterpret_cast<std::uint64_t>(pointer)); }
   template <class Float>
   NamedCall& real(Float value) {
     std::memcpy(&entry_[wire::kVectorWordsAt / 8 + vectors_++], &value, sizeof value);

@@ -119,7 +119,7 @@ void view_behind(int n, const std::string_view& text) {
   expect("named::view_behind(%d, %s)", n, c(quoted(text)));
 }
 void wide(const std::wstring& text) {
-  expect("named::wide(%s)", c(quoted(std::string(text.begin(), text.end()))));
+  expect("named::wide(L%s)", c(quoted(std::string(text.begin(), text.end()))));
 }
 void last(int a, int b, int c_, int d, int e, int f, const std::string& text) {
   expect("named::last(%d, %d, %d, %d, %d, %d, %s)", a, b, c_, d, e, f, c(quoted(text)));

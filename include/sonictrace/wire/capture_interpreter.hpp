@@ -441,10 +441,12 @@ private:
       case SequenceLayout::FlagBehind:
       case SequenceLayout::FlagInFront: {
         const bool is_in_front = layout == SequenceLayout::FlagInFront;
+        // Negative where they are in registers of two kinds.
+        const std::int64_t distance = static_cast<std::int32_t>(op.length_at);
+        const Place other = place + static_cast<std::uint64_t>(distance);
         std::uint64_t flag = 0;
-        if (!read_number(is_in_front ? place : place + op.length_at, 1, flag) || flag > 1)
-          return {};
-        return {is_in_front ? place + op.length_at : place, flag, true};
+        if (!read_number(is_in_front ? place : other, 1, flag) || flag > 1) return {};
+        return {is_in_front ? other : place, flag, true};
       }
     }
     return {};

@@ -26,7 +26,7 @@ std::string argument(const std::string& type, std::uint64_t word) {
   return NamedCall("_Z1f" + type).word(word).arguments();
 }
 template <class Object>
-std::string argument(const std::string& type, const Object& object) {
+std::string argument_of(const std::string& type, const Object& object) {
   return argument(type, reinterpret_cast<std::uint64_t>(&object));
 }
 
@@ -58,25 +58,25 @@ TEST(Names, of_functions_without_parameters_show_nothing) {
 
 TEST(Names, tell_text_behind_const_pointers) {
   const char text[] = "text";
-  EXPECT_EQ(argument("PKc", text), "\"text\"");
+  EXPECT_EQ(argument("PKc", reinterpret_cast<std::uint64_t>(text)), "\"text\"");
   EXPECT_EQ(argument("Pc", std::uint64_t{0x1234}), "0x1234");
   const wchar_t wide[] = L"wide";
-  EXPECT_EQ(argument("PKw", wide), "\"wide\"");
+  EXPECT_EQ(argument("PKw", reinterpret_cast<std::uint64_t>(wide)), "L\"wide\"");
 }
 
 TEST(Names, tell_strings_of_libstdcxx) {
   const std::string empty, small = "small", large(40, 'x'), nuls("a\0b", 3), full(15, 'f');
-  EXPECT_EQ(argument("RK" GNU_STRING, empty), "\"\"");
-  EXPECT_EQ(argument("RK" GNU_STRING, small), "\"small\"");
-  EXPECT_EQ(argument("RK" GNU_STRING, full), "\"fffffffffffffff\"");
-  EXPECT_EQ(argument("RK" GNU_STRING, large), "\"" + std::string(32, 'x') + "\"...");
-  EXPECT_EQ(argument("RK" GNU_STRING, nuls), "\"a\\000b\"");
-  EXPECT_EQ(argument("R" GNU_STRING, small), "\"small\"");
-  EXPECT_EQ(argument("O" GNU_STRING, small), "\"small\"");
-  EXPECT_EQ(argument(GNU_STRING, small), "\"small\"") << "by value: a reference to a copy";
+  EXPECT_EQ(argument_of("RK" GNU_STRING, empty), "\"\"");
+  EXPECT_EQ(argument_of("RK" GNU_STRING, small), "\"small\"");
+  EXPECT_EQ(argument_of("RK" GNU_STRING, full), "\"fffffffffffffff\"");
+  EXPECT_EQ(argument_of("RK" GNU_STRING, large), "\"" + std::string(32, 'x') + "\"...");
+  EXPECT_EQ(argument_of("RK" GNU_STRING, nuls), "\"a\\000b\"");
+  EXPECT_EQ(argument_of("R" GNU_STRING, small), "\"small\"");
+  EXPECT_EQ(argument_of("O" GNU_STRING, small), "\"small\"");
+  EXPECT_EQ(argument_of(GNU_STRING, small), "\"small\"") << "by value: a reference to a copy";
   std::string moved = large;
   const std::string taken = std::move(moved);
-  EXPECT_EQ(argument("RK" GNU_STRING, moved), "\"\"");
+  EXPECT_EQ(argument_of("RK" GNU_STRING, moved), "\"\"");
   EXPECT_EQ(NamedCall("_Z1fRK" GNU_STRING).word(&small).json(), R"(["small"])");
 }
 
@@ -90,25 +90,25 @@ struct OldString {
 TEST(Names, tell_strings_of_the_old_abi) {
   OldString body{5, 20, 0, "small"};
   const char* string = body.text;
-  EXPECT_EQ(argument("RKSs", string), "\"small\"");
-  EXPECT_EQ(argument("Ss", string), "\"small\"");
+  EXPECT_EQ(argument_of("RKSs", string), "\"small\"");
+  EXPECT_EQ(argument_of("Ss", string), "\"small\"");
   body.owners = -1; // it may not be shared
-  EXPECT_EQ(argument("RKSs", string), "\"small\"");
+  EXPECT_EQ(argument_of("RKSs", string), "\"small\"");
   body.size = 21; // more than there is room for: no string
-  EXPECT_EQ(argument("RKSs", string).substr(0, 2), "0x");
+  EXPECT_EQ(argument_of("RKSs", string).substr(0, 2), "0x");
 }
 
 TEST(Names, tell_strings_of_libcxx) {
   std::array<char, 24> small{};
   small[0] = 5 << 1;
   std::memcpy(&small[1], "small", 5);
-  EXPECT_EQ(argument("RK" LLVM_STRING, small), "\"small\"");
+  EXPECT_EQ(argument_of("RK" LLVM_STRING, small), "\"small\"");
   const std::string text(40, 'y');
   const std::array<std::uint64_t, 3> large{48 | 1, 40,
                                            reinterpret_cast<std::uint64_t>(text.c_str())};
-  EXPECT_EQ(argument("RK" LLVM_STRING, large), "\"" + std::string(32, 'y') + "\"...");
+  EXPECT_EQ(argument_of("RK" LLVM_STRING, large), "\"" + std::string(32, 'y') + "\"...");
   small[6] = 'x'; // does not end where it says
-  EXPECT_EQ(argument("RK" LLVM_STRING, small).substr(0, 2), "0x");
+  EXPECT_EQ(argument_of("RK" LLVM_STRING, small).substr(0, 2), "0x");
 }
 
 TEST(Names, tell_string_views_of_either_order) {
@@ -126,26 +126,26 @@ TEST(Names, tell_string_views_of_either_order) {
                 .word(7)
                 .arguments(),
             "\"a view\", 7");
-  EXPECT_EQ(argument("RKSt17basic_string_viewIcSt11char_traitsIcEE", view), "\"a view\"");
+  EXPECT_EQ(argument_of("RKSt17basic_string_viewIcSt11char_traitsIcEE", view), "\"a view\"");
 }
 
 TEST(Names, tell_vectors) {
   const std::vector<int> numbers = {1, -2, 3}, none, many = {1, 2, 3, 4, 5};
-  EXPECT_EQ(argument("RKSt6vectorIiSaIiEE", numbers), "[1, -2, 3]");
-  EXPECT_EQ(argument("RKSt6vectorIiSaIiEE", none), "[]");
-  EXPECT_EQ(argument("RKSt6vectorIiSaIiEE", many), "[1, 2, 3, 4, ...]");
-  EXPECT_EQ(argument("St6vectorIiSaIiEE", numbers), "[1, -2, 3]");
+  EXPECT_EQ(argument_of("RKSt6vectorIiSaIiEE", numbers), "[1, -2, 3]");
+  EXPECT_EQ(argument_of("RKSt6vectorIiSaIiEE", none), "[]");
+  EXPECT_EQ(argument_of("RKSt6vectorIiSaIiEE", many), "[1, 2, 3, 4, ...]");
+  EXPECT_EQ(argument_of("St6vectorIiSaIiEE", numbers), "[1, -2, 3]");
   const std::vector<double> reals = {0.5, 2};
-  EXPECT_EQ(argument("RKSt6vectorIdSaIdEE", reals), "[0.5, 2.0]");
+  EXPECT_EQ(argument_of("RKSt6vectorIdSaIdEE", reals), "[0.5, 2.0]");
   const std::vector<std::string> strings = {"a", std::string(20, 'b')};
-  EXPECT_EQ(argument("RKSt6vectorI" GNU_STRING "SaIS5_EE", strings),
+  EXPECT_EQ(argument_of("RKSt6vectorI" GNU_STRING "SaIS5_EE", strings),
             "[\"a\", \"bbbbbbbbbbbbbbbbbbbb\"]");
   const std::vector<std::vector<int>> nested = {{1}, {2, 3}};
-  EXPECT_EQ(argument("RKSt6vectorIS_IiSaIiEESaIS1_EE", nested), "[[1], [2, 3]]");
+  EXPECT_EQ(argument_of("RKSt6vectorIS_IiSaIiEESaIS1_EE", nested), "[[1], [2, 3]]");
   const std::vector<bool> bits = {true};
-  EXPECT_EQ(argument("RKSt6vectorIbSaIbEE", bits).substr(0, 2), "0x");
+  EXPECT_EQ(argument_of("RKSt6vectorIbSaIbEE", bits).substr(0, 2), "0x");
   const std::vector<std::pair<int, char>> pairs = {{1, 'a'}};
-  EXPECT_EQ(argument("RKSt6vectorISt4pairIicESaIS1_EE", pairs), "[{ 1, 'a' }]");
+  EXPECT_EQ(argument_of("RKSt6vectorISt4pairIicESaIS1_EE", pairs), "[{ 1, 'a' }]");
 }
 
 TEST(Names, tell_views_of_elements) {
@@ -160,16 +160,15 @@ TEST(Names, tell_views_of_elements) {
 
 TEST(Names, tell_optional_values) {
   const std::optional<int> seven = 7, none;
-  EXPECT_EQ(argument("RKSt8optionalIiE", seven), "7");
-  EXPECT_EQ(argument("RKSt8optionalIiE", none), "nullopt");
+  EXPECT_EQ(argument_of("RKSt8optionalIiE", seven), "7");
+  EXPECT_EQ(argument_of("RKSt8optionalIiE", none), "nullopt");
   EXPECT_EQ(argument("St8optionalIiE", 7 | 1ull << 32), "7");
   EXPECT_EQ(argument("St8optionalIiE", 7), "nullopt");
   EXPECT_EQ(NamedCall("_Z1fSt8optionalIdEi").real(0.5).word(1).word(3).arguments(), "0.5, 3");
   EXPECT_EQ(NamedCall("_Z1fSt8optionalIdEi").real(0.5).word(0).word(3).arguments(), "nullopt, 3");
   const std::optional<std::string> text = "text";
-  EXPECT_EQ(argument("RKSt8optionalI" GNU_STRING "E", text), "\"text\"");
-  EXPECT_EQ(argument("St8optionalI" GNU_STRING "E", text), "\"text\"");
-  EXPECT_EQ(argument("N3c108optionalIlEE", 1), "nullopt") << "a flag of 1 in front of 8 bytes";
+  EXPECT_EQ(argument_of("RKSt8optionalI" GNU_STRING "E", text), "\"text\"");
+  EXPECT_EQ(argument_of("St8optionalI" GNU_STRING "E", text), "\"text\"");
 }
 
 TEST(Names, tell_optional_values_of_torch) {
@@ -197,21 +196,21 @@ TEST(Names, tell_what_smart_pointers_hold) {
   const auto shared = std::make_shared<int>(3);
   const auto unique = std::make_unique<int>(3);
   const std::shared_ptr<int> none;
-  EXPECT_EQ(argument("RKSt10shared_ptrIiE", shared),
+  EXPECT_EQ(argument_of("RKSt10shared_ptrIiE", shared),
             argument("Pi", reinterpret_cast<std::uint64_t>(shared.get())));
-  EXPECT_EQ(argument("St10shared_ptrIiE", none), "nil");
-  EXPECT_EQ(argument("St10unique_ptrIiSt14default_deleteIiEE", unique),
+  EXPECT_EQ(argument_of("St10shared_ptrIiE", none), "nil");
+  EXPECT_EQ(argument_of("St10unique_ptrIiSt14default_deleteIiEE", unique),
             argument("Pi", reinterpret_cast<std::uint64_t>(unique.get())));
 }
 
 TEST(Names, tell_what_const_references_lead_to) {
   const int number = 7;
-  EXPECT_EQ(argument("RKi", number), "7");
-  EXPECT_EQ(argument("Oi", number), "7");
-  EXPECT_EQ(argument("Ri", number).substr(0, 2), "0x") << "it may be for what comes out";
+  EXPECT_EQ(argument_of("RKi", number), "7");
+  EXPECT_EQ(argument_of("Oi", number), "7");
+  EXPECT_EQ(argument_of("Ri", number).substr(0, 2), "0x") << "it may be for what comes out";
   const char* text = "text";
-  EXPECT_EQ(argument("RKPKc", text), "\"text\"");
-  EXPECT_EQ(argument("RK1A", number).substr(0, 2), "0x");
+  EXPECT_EQ(argument_of("RKPKc", text), "\"text\"");
+  EXPECT_EQ(argument_of("RK1A", number).substr(0, 2), "0x");
 }
 
 // ---- what the name does not tell --------------------------------------------------------------
