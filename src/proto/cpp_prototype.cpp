@@ -16,14 +16,15 @@ using names::CppType;
 using names::FunctionSignature;
 using Passed = CppValue::Passed;
 
-constexpr std::size_t kMostTried = 9;     ///< readings: each costs a little at each call
-constexpr std::uint32_t kRegisters = 6;   ///< for integers
+constexpr std::size_t kMostTried = 6;   ///< readings: each costs a little at each call
+constexpr std::uint32_t kRegisters = 6; ///< for integers
 
-/// What may stand in front of the parameters.
+/// What stands in front of the parameters.
 struct Hidden {
-  bool result = false; ///< where the result goes
-  bool object = false; ///< `this`
-  bool table = false;  ///< of virtual bases
+  std::uint32_t words = 0; ///< a `this` or where the result goes
+  bool is_result = false;  ///< the first one is where the result goes, for certain
+  bool object = false;     ///< a `this` that is shown
+  bool table = false;      ///< of virtual bases
 };
 
 /// A parameter, as it is passed.
@@ -41,9 +42,11 @@ public:
     Prototype prototype;
     for (const CppType& parameter : signature_.parameters)
       passings_.push_back(passing(parameter));
+    for (const Passing& passing : passings_)
+      has_unknown_ = has_unknown_ || passing.is_unknown;
     prototype.result = result();
     std::vector<Reading> readings = all_readings();
-    if (readings.size() == 1 || are_shown_alike(readings)) {
+    if (readings.size() == 1) {
       prototype.parameters = std::move(readings.front().parameters);
     } else {
       prototype.parameters = words_of(readings);
@@ -101,70 +104,60 @@ private:
 
   // The readings.
 
-  std::vector<Reading> all_readings() {
-    std::vector<Reading> readings;
+  /// What may stand in front of the parameters. A `this` that may as well be the place of a result
+  /// is not shown: then only their number matters.
+  std::vector<Hidden> all_hidden() {
+    using Object = FunctionSignature::Object;
     const auto in_memory = is_result_in_memory();
-    for (const bool result : {false, true}) {
-      if (in_memory && *in_memory != result) continue;
-      for (const bool object : {false, true}) {
-        if (signature_.object == FunctionSignature::Object::Yes && !object) continue;
-        if (signature_.object == FunctionSignature::Object::No && object) continue;
-        const bool may_have_table = signature_.structor == FunctionSignature::Structor::Base;
-        for (const bool table : {false, true})
-          if (!table || may_have_table) append(readings, {result, object, table});
-      }
+    const bool may_be_in_memory = in_memory.value_or(true);
+    const bool is_in_memory = in_memory.value_or(false);
+    std::vector<Hidden> all;
+    if (signature_.object == Object::Yes) {
+      if (!is_in_memory) all.push_back({.object = true});
+      if (may_be_in_memory) all.push_back({.words = 1, .is_result = true, .object = true});
+      if (signature_.structor == FunctionSignature::Structor::Base)
+        all.push_back({.object = true, .table = true});
+      return all;
     }
-    merge_alike(readings);
+    const std::uint32_t fewest = is_in_memory ? 1 : 0;
+    const bool may_have_object = signature_.object == Object::Unknown;
+    const std::uint32_t most = (may_be_in_memory ? 1U : 0U) + (may_have_object ? 1U : 0U);
+    for (std::uint32_t words = fewest; words <= most; ++words) {
+      const bool is_result = is_in_memory || (words == 2 || (words == 1 && !may_have_object));
+      all.push_back({.words = words, .is_result = is_result});
+    }
+    return all;
+  }
+
+  std::vector<Reading> all_readings() {
+    std::vector<Hidden> all = all_hidden();
+    if (signature_.object != FunctionSignature::Object::Yes && is_without_integers()) all = {{}};
+    std::vector<Reading> readings;
+    for (const Hidden& hidden : all)
+      append(readings, hidden);
     if (readings.size() <= kMostTried) return readings;
     Reading words;
     words.parameters = words_of(readings);
     return {std::move(words)};
   }
 
-  /// Those that show the same are one: a `this` that is not shown, or a result in memory.
-  static void merge_alike(std::vector<Reading>& readings) {
-    std::vector<Reading> merged;
-    for (Reading& reading : readings) {
-      const auto alike = std::find_if(merged.begin(), merged.end(), [&](const Reading& known) {
-        return shown_places(known) == shown_places(reading) &&
-               known.parameters.size() == reading.parameters.size();
-      });
-      if (alike == merged.end())
-        merged.push_back(std::move(reading));
-      else
-        alike->result_in_memory = alike->result_in_memory && reading.result_in_memory;
-    }
-    readings = std::move(merged);
-  }
-
-  /// Whichever is right, the same is shown.
-  static bool are_shown_alike(const std::vector<Reading>& readings) {
-    const auto shown = shown_places(readings.front());
-    return std::all_of(readings.begin(), readings.end(),
-                       [&](const Reading& reading) { return shown_places(reading) == shown; });
-  }
-
-  static std::vector<std::pair<const Type*, std::vector<std::uint32_t>>>
-  shown_places(const Reading& reading) {
-    std::vector<std::pair<const Type*, std::vector<std::uint32_t>>> shown;
-    ArgumentPlaces places(CallingConvention::SystemV64);
-    for (const Parameter& parameter : reading.parameters) {
-      Placement placement = places.next(*parameter.type);
-      if (parameter.type->lens != Lens::Hide)
-        shown.emplace_back(parameter.type, std::move(placement.eightbytes));
-    }
-    return shown;
+  /// Whatever is hidden, all parameters are in vector registers.
+  bool is_without_integers() const {
+    constexpr std::size_t kVectorRegisters = 8;
+    return passings_.size() <= kVectorRegisters &&
+           std::all_of(passings_.begin(), passings_.end(), [](const Passing& passing) {
+             return !passing.is_unknown && passing.type->kind == TypeKind::Float &&
+                    passing.type->size <= 8;
+           });
   }
 
   void append(std::vector<Reading>& readings, const Hidden& hidden) {
     Reading reading;
-    reading.result_in_memory = hidden.result;
-    if (hidden.result) reading.parameters.push_back({hidden_word()});
-    if (hidden.object) {
-      // Not shown where it may as well be something else.
-      const bool is_certain = signature_.object == FunctionSignature::Object::Yes;
-      reading.parameters.push_back({is_certain ? types_.reference_to(nullptr) : hidden_word()});
-    }
+    reading.parameters.reserve(passings_.size() + 3);
+    reading.result_in_memory = hidden.is_result;
+    for (std::uint32_t at = 0; at < hidden.words; ++at)
+      reading.parameters.push_back({hidden_word()});
+    if (hidden.object) reading.parameters.push_back({types_.reference_to(nullptr)});
     if (hidden.table) reading.parameters.push_back({hidden_word()});
     append_from(readings, std::move(reading), 0, false);
   }
@@ -201,7 +194,7 @@ private:
       const bool is_lost = is_vague && !is_in_integers(*passing.type);
       reading.parameters.push_back({is_lost ? types_.opaque(0) : passing.type});
     }
-    hide_stack(reading, is_vague);
+    if (is_vague || has_unknown_) hide_stack(reading, is_vague);
     readings.push_back(std::move(reading));
   }
 
@@ -269,6 +262,7 @@ private:
   TypeArena& arena_;
   CppTypes types_;
   std::vector<Passing> passings_;
+  bool has_unknown_ = false;
 };
 
 } // namespace

@@ -68,6 +68,11 @@ constexpr std::array kNumbers = {
     Builtin{"c10::MemoryFormat", TypeKind::Signed, 1},
     Builtin{"c10::Layout", TypeKind::Signed, 1},
     Builtin{"c10::DispatchKey", TypeKind::Unsigned, 2},
+    Builtin{"c10::DispatchKeySet", TypeKind::Unsigned, 8, Lens::Hex},
+    Builtin{"c10::Symbol", TypeKind::Unsigned, 4},
+    Builtin{"c10::TensorOptions", TypeKind::Opaque, 1},
+    Builtin{"at::Dimname", TypeKind::Opaque, 1},
+    Builtin{"caffe2::TypeMeta", TypeKind::Unsigned, 2},
     Builtin{"c10::BackendComponent", TypeKind::Unsigned, 1},
     Builtin{"c10::TypeKind", TypeKind::Signed, 4},
 };
@@ -364,6 +369,12 @@ CppValue CppTypes::named(const CppType& type, int depth) {
       type.inner[1].name == "18446744073709551615") // std::dynamic_extent
     return sequence(type, SequenceLayout::DataFirst, Passed::Plainly, depth);
   if (name == "std::optional") return optional(type, SequenceLayout::FlagBehind, depth);
+  if (name == "c10::OptionalArrayRef" && type.inner.size() == 1) {
+    const CppType view{
+        .kind = CppType::Kind::Named, .name = "c10::ArrayRef", .inner = {type.inner[0]}};
+    return optional({.kind = CppType::Kind::Named, .name = {}, .inner = {view}},
+                    SequenceLayout::FlagInFront, depth);
+  }
   if (name == "c10::optional") return optional(type, SequenceLayout::FlagInFront, depth);
   if (name == "std::shared_ptr") return {opaque(2, Lens::Address), Passed::ByReference};
   if (name == "std::unique_ptr") {
