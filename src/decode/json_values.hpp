@@ -26,6 +26,9 @@ public:
   void end_struct() { out_ += ']'; }
   void begin_array();
   void end_array(bool more);
+  void begin_list() { begin_array(); }
+  void end_list(bool more) { end_array(more); }
+  void nothing() { out_ += "null"; }
   void separator() { out_ += ','; }
 
 private:

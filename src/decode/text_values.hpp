@@ -30,6 +30,9 @@ public:
   void end_struct() { out_ += " }"; }
   void begin_array() { out_ += "[ "; }
   void end_array(bool more) { out_ += more ? "... ]" : " ]"; }
+  void begin_list() { out_ += '['; }
+  void end_list(bool more) { out_ += !more ? "]" : out_.back() == '[' ? "...]" : ", ...]"; }
+  void nothing() { out_ += "nullopt"; }
   void separator() { out_ += ", "; }
 
 private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,9 @@ struct SkippedValues {
   void end_struct() {}
   void begin_array() {}
   void end_array(bool /*more*/) {}
+  void begin_list() {}
+  void end_list(bool /*more*/) {}
+  void nothing() {}   ///< an optional value that is not there
   void separator() {} ///< between arguments, elements and fields
 };
 
@@ -50,7 +54,10 @@ class ValueWalker {
 public:
   ValueWalker(const std::vector<wire::CaptureOp>& ops, const std::vector<proto::RenderStep>& looks,
               FieldReader& fields, Visitor& visitor)
-      : ops_(ops.data()), looks_(looks.data()), fields_(fields), visitor_(visitor) {}
+      : ValueWalker(ops.data(), looks.data(), fields, visitor) {}
+  ValueWalker(const wire::CaptureOp* ops, const proto::RenderStep* looks, FieldReader& fields,
+              Visitor& visitor)
+      : ops_(ops), looks_(looks), fields_(fields), visitor_(visitor) {}
 
   /// The value whose steps begin at `step`.
   void value(std::size_t step, unsigned nesting = 0) {
@@ -70,6 +77,57 @@ public:
         return arguments(step, first);
       }
       case CaptureKind::Nothing: return visitor_.elided();
+      case CaptureKind::Sequence: return sequence(step, nesting);
+      case CaptureKind::Check: return;
+      case CaptureKind::Choice: {
+        bool first = true;
+        return readings(step, first, nullptr, std::nullopt);
+      }
+      case CaptureKind::Reading: { // only within a Choice
+        bool first = true;
+        return reading(step, first);
+      }
+    }
+  }
+
+  /// The arguments of a call that there is more than one way to read. `known`: what calls have
+  /// ruled out so far. `result`: rax, where the call has returned.
+  void readings(std::size_t step, bool& first, proto::KnownReadings* known,
+                std::optional<std::uint64_t> result) {
+    CapturedField head;
+    if (!fields_.next(head) || head.size < 2 * sizeof(std::uint64_t)) {
+      if (!first) visitor_.separator();
+      first = false;
+      return visitor_.missing();
+    }
+    const std::uint64_t captured = number_in(head.bytes, sizeof captured);
+    const std::uint64_t first_word = number_in(head.bytes + sizeof captured, sizeof captured);
+    auto possible = static_cast<std::uint32_t>(captured);
+    if (known != nullptr) {
+      // psABI, 3.2.3: a result in memory is at rax as it was at the first argument.
+      if (result && *result != first_word) possible &= ~known->in_memory;
+      possible &= known->possible.load(std::memory_order_relaxed);
+      if (possible != 0) known->possible.fetch_and(possible, std::memory_order_relaxed);
+    }
+    const bool is_known = std::has_single_bit(possible);
+    const bool has_last = !std::has_single_bit(captured);
+    if (!is_known && !has_last) {
+      if (!first) visitor_.separator();
+      first = false;
+      visitor_.elided();
+    }
+    SkippedValues nowhere;
+    ValueWalker<SkippedValues> skipped(ops_, looks_, fields_, nowhere);
+    const std::size_t end = step + 1 + ops_[step].body;
+    std::uint64_t bit = 1;
+    for (std::size_t at = step + 1; at < end; at += std::size_t{1} + ops_[at].body, bit <<= 1) {
+      const bool is_last = at + 1 + ops_[at].body >= end;
+      const bool is_shown = is_last ? !is_known : is_known && bit == possible;
+      if (is_last ? !has_last : (captured & bit) == 0) continue;
+      if (is_shown)
+        reading(at, first);
+      else
+        skipped.value(at);
     }
   }
 
@@ -95,6 +153,48 @@ private:
   using FieldState = wire::FieldState;
   using Look = proto::Look;
 
+  void reading(std::size_t step, bool& first) {
+    const std::size_t end = step + 1 + ops_[step].body;
+    for (std::size_t at = step + 1; at < end; at += std::size_t{1} + ops_[at].body) {
+      if (ops_[at].kind == wire::CaptureKind::Check) continue;
+      if (!first) visitor_.separator();
+      first = false;
+      value(at);
+    }
+  }
+
+  void sequence(std::size_t step, unsigned nesting) {
+    const Look look = looks_[step].look;
+    CapturedField field;
+    if (!fields_.next(field) || !field.has_word()) return visitor_.missing();
+    if (field.state == FieldState::Deep) return visitor_.elided();
+    if (field.state == FieldState::Unreadable) { // no such object
+      // A place among the call's words is no address.
+      return field.number() == 0 ? visitor_.elided() : visitor_.pointer(field.number(), false);
+    }
+    if (look == Look::Bytes || look == Look::WideText) return text(look, field, true);
+    const std::uint64_t count = field.number();
+    if (count > ops_[step].limit || ops_[step].body == 0) return visitor_.missing();
+    if (look == Look::Optional)
+      return count == 0 ? visitor_.nothing() : value(step + 1, nesting + 1);
+    visitor_.begin_list();
+    elements(step, count, field.state != FieldState::Whole, nesting,
+             [&](bool more) { visitor_.end_list(more); });
+  }
+
+  template <class End>
+  void elements(std::size_t step, std::uint64_t count, bool more, unsigned nesting, End end) {
+    for (std::uint64_t at = 0; at < count; ++at) {
+      if (at > 0) visitor_.separator();
+      const bool ended = ops_[step + 1].kind != wire::CaptureKind::Nothing && fields_.at_end();
+      if (ops_[step].body != 0) value(step + 1, nesting + 1);
+      if (!ended) continue;
+      more = more || at + 1 < count; // one `?` stands for all that did not fit
+      break;
+    }
+    end(more);
+  }
+
   static bool is_float(Look look) { return look == Look::Float || look == Look::HexFloat; }
   /// Of a long double's 16 bytes, or 12 on i386, 10 count.
   static bool is_size_of_float(std::size_t size) {
@@ -118,8 +218,7 @@ private:
     const bool is_pointer = look.look == Look::Pointer || look.look == Look::ZeroPointer;
     if (is_pointer && look.names != nullptr && has_name(*look.names, field.number()))
       return visitor_.scalar({Look::Enumeration, look.size, look.names}, {field.bytes, field.size});
-    if (is_pointer)
-      return visitor_.pointer(field.number(), look.look == Look::ZeroPointer);
+    if (is_pointer) return visitor_.pointer(field.number(), look.look == Look::ZeroPointer);
     visitor_.scalar(look, {field.bytes, field.size});
   }
 
@@ -173,16 +272,8 @@ private:
     const std::uint64_t count = field.number();
     if (count > ops_[step].limit) return visitor_.missing();
     visitor_.begin_array();
-    bool more = field.state != FieldState::Whole;
-    for (std::uint64_t at = 0; at < count; ++at) {
-      if (at > 0) visitor_.separator();
-      const bool ended = ops_[step + 1].kind != wire::CaptureKind::Nothing && fields_.at_end();
-      if (ops_[step].body != 0) value(step + 1, nesting + 1);
-      if (!ended) continue;
-      more = more || at + 1 < count; // one `?` stands for all that did not fit
-      break;
-    }
-    visitor_.end_array(more);
+    elements(step, count, field.state != FieldState::Whole, nesting,
+             [&](bool more) { visitor_.end_array(more); });
   }
 
   /// Of a struct, or of an array whose elements lie apart: its look is Array, its size not 0 where
@@ -265,6 +356,20 @@ private:
   std::array<std::optional<std::int64_t>, 8> values_;
 };
 
+/// rax of a call that has returned, where the plan captures it.
+inline std::optional<std::uint64_t> result_word(const proto::CallPlan& plan,
+                                                std::optional<std::span<const std::byte>> leave) {
+  if (!leave || plan.at_return.empty()) return std::nullopt;
+  const wire::CaptureOp& op = plan.at_return.front();
+  if (op.kind != wire::CaptureKind::Value || op.size != sizeof(std::uint64_t) || op.offset != 0)
+    return std::nullopt;
+  FieldReader fields(*leave);
+  CapturedField field;
+  if (!fields.next(field) || field.state != wire::FieldState::Whole || field.size != op.size)
+    return std::nullopt;
+  return field.number();
+}
+
 /// Walks the arguments of a call: see append_arguments.
 template <class Visitor>
 void walk_arguments(const proto::CallPlan& plan, std::span<const std::byte> entry,
@@ -322,6 +427,10 @@ void walk_arguments(const proto::CallPlan& plan, std::span<const std::byte> entr
     auto& walker = from_return ? at_return : at_entry;
     if (looks[begin].look == Look::Arguments) {
       walker.arguments(begin, first);
+      continue;
+    }
+    if (looks[begin].look == Look::Readings) {
+      walker.readings(begin, first, plan.readings.get(), result_word(plan, leave));
       continue;
     }
     if (!first) visitor.separator();

@@ -210,7 +210,9 @@ Result<LoadedPrototypes> load_prototypes(const ConfOptions& options, const ConfF
   // Where ltrace is not installed, a poor trace would be nobody's wish.
   if (options.ltrace && options.files.empty() && !files.read(kSystemFile))
     places.push_back({Kind::BuiltIn, "", false});
-  return Loader(options, files).load(places);
+  auto loaded = Loader(options, files).load(places);
+  if (loaded && !options.ltrace) loaded->library.read_names();
+  return loaded;
 }
 
 Result<LoadedPrototypes> load_prototypes(const ConfOptions& options) {

@@ -27,6 +27,9 @@ struct Classes {
   std::array<Class, 2> eightbytes{Class::None, Class::None};
 };
 
+/// Those that are passed by value are one or two words, or a value and a flag.
+bool classify_sequence(const Type& type, std::uint32_t offset, Classes& classes, int depth);
+
 /// False where the value is of class MEMORY.
 bool classify(const Type& type, std::uint32_t offset, Classes& classes, int depth) {
   if (depth > kDeepest) return false;
@@ -46,6 +49,13 @@ bool classify(const Type& type, std::uint32_t offset, Classes& classes, int dept
         if (!classify(*type.target, offset + at, classes, depth + 1)) return false;
       return true;
     }
+    case TypeKind::Sequence: return classify_sequence(type, offset, classes, depth);
+    case TypeKind::Opaque:
+      for (std::uint32_t at = offset; at < offset + layout.size; at += 8) {
+        if (at >= 16) return false;
+        classes.eightbytes[at / 8] = merge(classes.eightbytes[at / 8], Class::Integer);
+      }
+      return true;
     default: break;
   }
   if (offset + layout.size > 16) return false;
@@ -59,6 +69,21 @@ bool classify(const Type& type, std::uint32_t offset, Classes& classes, int dept
   return eightbyte != Class::Memory;
 }
 
+bool classify_sequence(const Type& type, std::uint32_t offset, Classes& classes, int depth) {
+  const Layout layout = layout_of(type, 8);
+  const bool has_flag = type.layout == wire::SequenceLayout::FlagBehind ||
+                        type.layout == wire::SequenceLayout::FlagInFront;
+  if (offset + layout.size > 16) return false;
+  if (!has_flag) {
+    for (std::uint32_t at = offset; at < offset + layout.size; at += 8)
+      classes.eightbytes[at / 8] = merge(classes.eightbytes[at / 8], Class::Integer);
+    return true;
+  }
+  const std::uint32_t flag_at = offset + flag_offset(type, 8);
+  classes.eightbytes[flag_at / 8] = merge(classes.eightbytes[flag_at / 8], Class::Integer);
+  return classify(*type.target, offset + payload_offset(type, 8), classes, depth + 1);
+}
+
 /// The classes of a value's eightbytes; none where it is in memory.
 std::optional<Classes> classes_of(const Type& type) {
   const Layout layout = layout_of(type, 8);
@@ -68,7 +93,35 @@ std::optional<Classes> classes_of(const Type& type) {
   return classes;
 }
 
+Layout layout_of_sequence(const Type& type, std::uint8_t word) {
+  switch (type.layout) {
+    case wire::SequenceLayout::None: break;
+    case wire::SequenceLayout::GnuString: return {32, 8};
+    case wire::SequenceLayout::OldGnuString: return {8, 8};
+    case wire::SequenceLayout::LlvmString:
+    case wire::SequenceLayout::Range: return {24, 8};
+    case wire::SequenceLayout::LengthFirst:
+    case wire::SequenceLayout::DataFirst:
+    case wire::SequenceLayout::DataOrFlag: return {16, 8};
+    case wire::SequenceLayout::FlagBehind:
+    case wire::SequenceLayout::FlagInFront: {
+      const Layout value = layout_of(*type.target, word);
+      // The flag makes it larger by an alignment, on whichever side it is.
+      return {value.size + value.align, value.align};
+    }
+  }
+  return {};
+}
+
 } // namespace
+
+std::uint32_t payload_offset(const Type& type, std::uint8_t word) {
+  return type.layout == wire::SequenceLayout::FlagInFront ? layout_of(*type.target, word).align : 0;
+}
+
+std::uint32_t flag_offset(const Type& type, std::uint8_t word) {
+  return type.layout == wire::SequenceLayout::FlagInFront ? 0 : layout_of(*type.target, word).size;
+}
 
 Layout layout_of(const Type& type, std::uint8_t word) {
   switch (type.kind) {
@@ -92,6 +145,8 @@ Layout layout_of(const Type& type, std::uint8_t word) {
       whole.size = round_up(whole.size, whole.align);
       return whole;
     }
+    case TypeKind::Opaque: return {type.size * std::uint32_t{8}, 8};
+    case TypeKind::Sequence: return layout_of_sequence(type, word);
     default: break;
   }
   const std::uint32_t size = type.size == 0 ? word : type.size;
@@ -128,7 +183,8 @@ Placement ArgumentPlaces::next(const Type& type) {
   const Layout layout = layout_of(type, word);
   if (convention_ == CallingConvention::SystemV32) return {{next_stack(layout.size, 1)}, true};
   // An empty struct is not passed at all.
-  if (layout.size == 0 && type.kind == TypeKind::Struct) return {};
+  if (layout.size == 0 && (type.kind == TypeKind::Struct || type.kind == TypeKind::Opaque))
+    return {};
   const auto classes = classes_of(type);
   std::uint32_t integers = 0, vectors = 0;
   bool in_registers = classes.has_value();

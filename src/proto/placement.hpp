@@ -20,6 +20,10 @@ Layout layout_of(const Type& type, std::uint8_t word);
 /// Where each field of a struct begins.
 std::vector<std::uint32_t> field_offsets(const Type& type, std::uint8_t word);
 
+/// Of an optional: where its value is, and where its flag.
+std::uint32_t payload_offset(const Type& type, std::uint8_t word);
+std::uint32_t flag_offset(const Type& type, std::uint8_t word);
+
 /// Where the eightbytes of a value lie in the words of the call: one place each.
 struct Placement {
   /// Offsets into the words; of a value in memory the first; of an empty struct none.

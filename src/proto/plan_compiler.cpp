@@ -13,7 +13,7 @@ using wire::CaptureKind;
 using wire::CaptureOp;
 using wire::LengthKind;
 
-constexpr std::uint32_t kMostRoom = 400'000;  ///< bytes of one record
+constexpr std::uint32_t kMostRoom = 400'000; ///< bytes of one record
 constexpr std::uint8_t kScanStackWords = 24; ///< stack words kept for scanf's arguments
 
 /// Bytes of a character of a format.
@@ -36,6 +36,11 @@ CallPlan PlanCompiler::compile() {
   const bool hidden = prototype_.result->kind == TypeKind::Struct &&
                       !place_of_result(*prototype_.result, options_.convention);
   if (hidden) places.skip_hidden_result();
+  if (!prototype_.readings.empty()) {
+    compile_result();
+    compile_readings();
+    return finish();
+  }
   for (const Parameter& parameter : prototype_.parameters)
     places_.push_back(places.next(*parameter.type));
   variadic_ = places.variadic();
@@ -43,9 +48,60 @@ CallPlan PlanCompiler::compile() {
   compile_result();
   for (std::size_t index = 0; index < prototype_.parameters.size(); ++index)
     compile_parameter(index);
+  return finish();
+}
+
+CallPlan PlanCompiler::finish() {
   plan_.entry_room = std::min(count_room(plan_.at_entry, 0, plan_.at_entry.size()), kMostRoom);
   plan_.return_room = std::min(count_room(plan_.at_return, 0, plan_.at_return.size()), kMostRoom);
   return std::move(plan_);
+}
+
+/// All arguments are one value, that turns out to be as one of the readings has it.
+void PlanCompiler::compile_readings() {
+  plan_.readings = std::make_shared<KnownReadings>();
+  std::uint32_t bit = 1;
+  Steps steps{plan_.at_entry, plan_.entry_looks, false};
+  const std::size_t choice = begin(steps, {.kind = CaptureKind::Choice}, {Look::Readings, 0, {}});
+  for (const Reading& reading : prototype_.readings) {
+    append_reading(steps, reading.parameters, true);
+    plan_.readings->possible |= bit;
+    if (reading.result_in_memory) plan_.readings->in_memory |= bit;
+    bit <<= 1;
+  }
+  append_reading(steps, prototype_.parameters, false);
+  end(steps, choice);
+  PlannedValue value;
+  value.entry_steps = static_cast<std::uint16_t>(plan_.at_entry.size());
+  plan_.parameters.push_back(value);
+}
+
+void PlanCompiler::append_reading(Steps& steps, const std::vector<Parameter>& parameters,
+                                  bool is_checked) {
+  const std::size_t step = begin(steps, {.kind = CaptureKind::Reading}, {Look::Readings, 0, {}});
+  ArgumentPlaces places(options_.convention);
+  for (const Parameter& parameter : parameters) {
+    const Type& type = *parameter.type;
+    const Placement placement = places.next(type);
+    if (type.lens == Lens::Hide) {
+      if (is_checked && type.is_reference)
+        begin(steps,
+              {.kind = CaptureKind::Check, .detail = 1, .offset = placement.eightbytes.front()},
+              {Look::Elided, 0, {}});
+      continue;
+    }
+    for (const std::uint32_t at : placement.eightbytes)
+      plan_.vectors_at_entry |= at >= wire::kVectorWordsAt && at < wire::kStackWordsAt;
+    if (is_checked && type.lens == Lens::Bool && !placement.eightbytes.empty()) // psABI, 3.1.2
+      begin(steps,
+            {.kind = CaptureKind::Check,
+             .size = 1,
+             .offset = placement.eightbytes.front(),
+             .length_at = 0xfe},
+            {Look::Elided, 0, {}});
+    append_placed(steps, type, placement);
+  }
+  end(steps, step);
 }
 
 void PlanCompiler::compile_result() {
@@ -136,9 +192,12 @@ std::optional<std::size_t> PlanCompiler::begin_filled(Steps& steps, const Parame
       break;
     case Parameter::When::Default:
       if (!prototype_.shows_success_only) return std::nullopt;
-      if (result.kind == TypeKind::Pointer) failure = wire::Failure::Zero;
-      else if (result.kind != TypeKind::Signed) return std::nullopt;
-      else if (result.lens == Lens::Enumeration) failure = wire::Failure::NotZero;
+      if (result.kind == TypeKind::Pointer)
+        failure = wire::Failure::Zero;
+      else if (result.kind != TypeKind::Signed)
+        return std::nullopt;
+      else if (result.lens == Lens::Enumeration)
+        failure = wire::Failure::NotZero;
       else if (layout_of(result, word_).size == 8 &&
                options_.convention == CallingConvention::SystemV64)
         return std::nullopt; // strtol may well return a negative number
@@ -239,7 +298,11 @@ std::uint32_t PlanCompiler::count_room(const std::vector<CaptureOp>& ops, std::s
       case CaptureKind::Filled:
       case CaptureKind::Pointer: room += 12 + body; break;
       case CaptureKind::Array: room += 12 + body * op.limit; break;
+      case CaptureKind::Sequence: room += op.body != 0 ? 12 + body * op.limit : text; break;
+      case CaptureKind::Choice: room += 20 + body; break;
+      case CaptureKind::Reading:
       case CaptureKind::Struct: room += body; break;
+      case CaptureKind::Check: break;
       case CaptureKind::PrintArguments:
       case CaptureKind::PrintList:
       case CaptureKind::ScanArguments:

@@ -31,8 +31,11 @@ private:
     std::vector<std::uint32_t> offsets;
   };
 
+  CallPlan finish();
   void compile_result();
   void compile_parameter(std::size_t index);
+  void compile_readings();
+  void append_reading(Steps& steps, const std::vector<Parameter>& parameters, bool is_checked);
   std::optional<std::size_t> begin_filled(Steps& steps, const Parameter& parameter,
                                           const Placement& placement);
   void append_print_arguments(std::size_t index);
@@ -46,6 +49,7 @@ private:
   /// The steps of a value at `offset` from the base.
   void append(Steps& steps, const Type& type, std::uint32_t offset, const Owner& owner);
   void append_struct(Steps& steps, const Type& type, std::uint32_t offset);
+  void append_sequence(Steps& steps, const Type& type, std::uint32_t offset, const Owner& owner);
   void append_array(Steps& steps, const Type& type, std::uint32_t offset, const Owner& owner);
   void append_pointer(Steps& steps, const Type& type, std::uint32_t offset, const Owner& owner);
   void append_text(Steps& steps, const Type& type, std::uint32_t offset, const Owner& owner);

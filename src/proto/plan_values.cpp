@@ -13,7 +13,7 @@ using wire::CaptureOp;
 using wire::LengthKind;
 
 constexpr std::size_t kMostSteps = 400; ///< of one list: a recursive type must not fill the memory
-constexpr std::uint8_t kX87Room = 16;        ///< of st0, in the words of a return
+constexpr std::uint8_t kX87Room = 16;   ///< of st0, in the words of a return
 
 bool is_character(const Type& type) {
   return type.kind == TypeKind::Character || type.kind == TypeKind::WideCharacter;
@@ -98,6 +98,16 @@ void PlanCompiler::append_spread(Steps& steps, const Type& type, const Placement
         append_spread(steps, *type.fields[at], placement, offset + offsets[at], inner);
     return end(steps, step);
   }
+  if (type.kind == TypeKind::Sequence && offset == 0 && type.target != nullptr &&
+      layout_of(*type.target, word_).size <= 8) { // a value, and whether there is one
+    const bool is_in_front = type.layout == wire::SequenceLayout::FlagInFront;
+    const std::uint32_t value = place(payload_offset(type, word_));
+    const std::uint32_t flag = place(flag_offset(type, word_));
+    const std::size_t step = steps.ops.size();
+    append_sequence(steps, type, is_in_front ? flag : value, owner);
+    steps.ops[step].length_at = is_in_front ? value - flag : flag - value; // modulo 2^32
+    return;
+  }
   if (type.kind == TypeKind::Array) { // its elements one by one
     const std::uint32_t count = std::min(type.length.number, options_.array_limit);
     const std::uint8_t more = count < type.length.number;
@@ -129,6 +139,13 @@ void PlanCompiler::append(Steps& steps, const Type& type, std::uint32_t offset,
       if (text_array) return append_text(steps, type, offset, owner);
       return append_array(steps, type, offset, owner);
     case TypeKind::Pointer: return append_pointer(steps, type, offset, owner);
+    case TypeKind::Sequence: return append_sequence(steps, type, offset, owner);
+    case TypeKind::Opaque:
+      if (type.lens == Lens::Address && type.size != 0) {
+        begin(steps, {.size = word_, .offset = offset}, {Look::Pointer, word_, {}});
+        return;
+      }
+      return append_elided(steps);
     case TypeKind::Void: return append_elided(steps);
     default: break;
   }
@@ -141,8 +158,7 @@ void PlanCompiler::append_struct(Steps& steps, const Type& type, std::uint32_t o
   // As ltrace does, a struct that is passed by value is shown even where the limit is 0.
   const auto levels = std::count(within_.begin(), within_.end(), &type);
   const bool is_passed = pointers_ == 0 && !steps.at_return;
-  if (levels >= static_cast<std::ptrdiff_t>(levels_) && !is_passed)
-    return append_elided(steps);
+  if (levels >= static_cast<std::ptrdiff_t>(levels_) && !is_passed) return append_elided(steps);
   within_.push_back(&type);
   const std::size_t step =
       begin(steps, {.kind = CaptureKind::Struct, .offset = offset}, {Look::Struct, 0, {}});
@@ -173,6 +189,40 @@ void PlanCompiler::append_array(Steps& steps, const Type& type, std::uint32_t of
   end(steps, step);
 }
 
+void PlanCompiler::append_sequence(Steps& steps, const Type& type, std::uint32_t offset,
+                                   const Owner& owner) {
+  using wire::SequenceLayout;
+  CaptureOp op{.kind = CaptureKind::Sequence,
+               .size = 0,
+               .detail = static_cast<std::uint8_t>(type.layout),
+               .offset = offset};
+  RenderStep look{Look::Elided, 0, {}};
+  const bool is_optional = type.layout == SequenceLayout::FlagBehind ||
+                           type.layout == SequenceLayout::FlagInFront ||
+                           type.layout == SequenceLayout::DataOrFlag;
+  if (is_text(type.lens)) {
+    const bool wide = type.target->kind == TypeKind::WideCharacter;
+    op.size = wide ? 4 : 1;
+    op.limit = text_limit(type);
+    look = {wide ? Look::WideText : Look::Bytes, op.size, {}};
+  } else {
+    op.element_size = layout_of(*type.target, word_).size;
+    op.limit = static_cast<std::uint16_t>(std::min<std::uint32_t>(options_.array_limit, 4096));
+    look.look = is_optional ? Look::Optional : Look::List;
+  }
+  if (is_optional) {
+    op.limit = 1;
+    op.length_at = type.layout == SequenceLayout::FlagInFront ? payload_offset(type, word_)
+                                                              : flag_offset(type, word_);
+  }
+  const std::size_t step = begin(steps, op, look);
+  if (op.element_size == 0) return;
+  ++nesting_;
+  append(steps, *type.target, 0, owner);
+  --nesting_;
+  end(steps, step);
+}
+
 void PlanCompiler::append_pointer(Steps& steps, const Type& type, std::uint32_t offset,
                                   const Owner& owner) {
   const Type& target = *type.target;
@@ -180,8 +230,8 @@ void PlanCompiler::append_pointer(Steps& steps, const Type& type, std::uint32_t 
     begin(steps, {.size = word_, .offset = offset}, {Look::Pointer, word_, type.names});
     return;
   }
-  if (type.lens == Lens::Hex || type.lens == Lens::Guess ||
-      type.lens == Lens::Octal || type.lens == Lens::Bool || type.lens == Lens::Flags) {
+  if (type.lens == Lens::Hex || type.lens == Lens::Guess || type.lens == Lens::Octal ||
+      type.lens == Lens::Bool || type.lens == Lens::Flags) {
     begin(steps, {.size = word_, .offset = offset}, {look_of_scalar(type), word_, type.names});
     return;
   }
@@ -197,14 +247,20 @@ void PlanCompiler::append_pointer(Steps& steps, const Type& type, std::uint32_t 
   const bool followed = !is_unknown && type.lens != Lens::Address &&
                         target.kind != TypeKind::Void && !target.is_declared_only &&
                         target.lens != Lens::Hide;
+  const std::uint8_t detail = type.is_reference ? 1 : 0;
+  if (!followed && type.is_reference) {
+    begin(steps, {.kind = CaptureKind::Pointer, .size = word_, .detail = detail, .offset = offset},
+          {Look::Pointer, word_, {}});
+    return;
+  }
   if (!followed) {
     begin(steps, {.size = word_, .offset = offset},
           {type.null_is_zero ? Look::ZeroPointer : Look::Pointer, word_, {}});
     return;
   }
-  const std::size_t step =
-      begin(steps, {.kind = CaptureKind::Pointer, .size = word_, .offset = offset},
-            {Look::Pointer, word_, {}});
+  const std::size_t step = begin(
+      steps, {.kind = CaptureKind::Pointer, .size = word_, .detail = detail, .offset = offset},
+      {Look::Pointer, word_, {}});
   ++nesting_;
   ++pointers_;
   append(steps, target, 0, owner);
@@ -290,8 +346,8 @@ void PlanCompiler::set_length(CaptureOp& op, const Length& length, const Owner& 
 
 void PlanCompiler::set_second_length(CaptureOp& op, const Length& length, bool is_at_return) {
   if (length.combine == Length::Combine::Alone) return;
-  op.combine = length.combine == Length::Combine::Least ? wire::Combine::Least
-                                                        : wire::Combine::Product;
+  op.combine =
+      length.combine == Length::Combine::Least ? wire::Combine::Least : wire::Combine::Product;
   const auto size_of = [&](const Type& type) {
     return static_cast<std::uint8_t>(std::clamp<std::uint32_t>(layout_of(type, word_).size, 1, 8));
   };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "proto/built_in.hpp"
+#include "proto/cpp_prototype.hpp"
 #include "proto/parser.hpp"
 #include "sonictrace/base/check.hpp"
 
@@ -158,6 +159,9 @@ struct PrototypeLibrary::Parts {
   ConfScope any; ///< typedefs of the texts for any module: they see each other's
   Importer importer;
   bool has_built_in = false;
+  bool reads_names = false;
+  /// By mangled name; those that tell nothing are the unknown one.
+  std::unordered_map<std::string, std::optional<Prototype>> from_names;
   std::vector<std::string> known_modules; ///< of the built-in files
 
   Parts() {
@@ -188,7 +192,15 @@ struct PrototypeLibrary::Parts {
   std::optional<Distance> distance(const Source& source, std::string_view name,
                                    std::string_view module) const;
   Answer best(std::string_view name, std::string_view module) const;
+  const Prototype* prototype_from(std::string_view name);
 };
+
+const Prototype* PrototypeLibrary::Parts::prototype_from(std::string_view name) {
+  if (!reads_names || !begins_with(name, "_Z")) return &Prototype::unknown();
+  const auto [known, is_new] = from_names.try_emplace(std::string(name));
+  if (is_new) known->second = prototype_of_name(known->first, arena);
+  return known->second ? &*known->second : &Prototype::unknown();
+}
 
 Result<Source*> PrototypeLibrary::Parts::import(std::string_view name, Source& by,
                                                 std::vector<std::string>& errors) {
@@ -367,8 +379,11 @@ void PrototypeLibrary::add_built_in() {
 }
 
 const Prototype* PrototypeLibrary::find(std::string_view name, std::string_view module) const {
-  return parts_->prototype_of(parts_->best(name, module).entry);
+  Entry* const entry = parts_->best(name, module).entry;
+  return entry == nullptr ? parts_->prototype_from(name) : parts_->prototype_of(entry);
 }
+
+void PrototypeLibrary::read_names() { parts_->reads_names = true; }
 
 const Prototype* PrototypeLibrary::find_syscall(std::string_view name) const {
   // ltrace 0.7.3 has SYS_close in its files, 0.8 has close in its syscalls.conf.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -34,6 +35,9 @@ enum class Look : std::uint8_t {
   Struct,
   Arguments, ///< what a format asks for
   Elided,    ///< `...`: nested deeper than asked for; nothing was captured
+  List,      ///< of a Sequence: its elements
+  Optional,  ///< of a Sequence: its only element, or that there is none
+  Readings,  ///< of a Choice: the arguments of the call
   // Of arguments that a format asks for.
   FormatSigned, ///< ltrace shows %hhd as a character
   FormatUnsigned,
@@ -44,7 +48,7 @@ enum class Look : std::uint8_t {
 /// One for each capture step, at the same index. Together they are all that a renderer needs.
 struct RenderStep {
   Look look = Look::Signed;
-  std::uint8_t size = 8; ///< bytes of a value, of a character
+  std::uint8_t size = 8;                  ///< bytes of a value, of a character
   std::shared_ptr<const NameTable> names; ///< of Enumeration and Flags
 };
 
@@ -55,10 +59,17 @@ struct PlannedValue {
   bool out = false; ///< shown by its steps at the return; by those at the entry if it never returns
   std::uint16_t entry_begin = 0, entry_steps = 0;
   std::uint16_t return_begin = 0, return_steps = 0;
-  /// Of a parameter: it is not there where the one at index `depends_on` - 1 of the plan's parameters
-  /// has one of these values. 0: always there.
+  /// Of a parameter: it is not there where the one at index `depends_on` - 1 of the plan's
+  /// parameters has one of these values. 0: always there.
   std::uint8_t depends_on = 0;
   std::vector<std::int64_t> absent_for = {};
+};
+
+/// What is known of how a function's calls are to be read. The right reading is among those that
+/// are possible for each call, so that what is ruled out once is ruled out for good.
+struct KnownReadings {
+  std::uint32_t in_memory = 0;            ///< a bit for each reading whose result is in memory
+  std::atomic<std::uint32_t> possible{0}; ///< a bit for each that no call has ruled out
 };
 
 /// Which bytes to copy of one call, for wire::run_capture, and how to show them.
@@ -69,17 +80,18 @@ struct CallPlan {
   std::vector<RenderStep> return_looks;   ///< as many as at_return
   std::vector<PlannedValue> parameters;
   PlannedValue result;
-  bool guessed = false; ///< from no prototype
-  bool has_conditions = false; ///< some parameter depends on another one
+  bool guessed = false;                    ///< from no prototype
+  bool has_conditions = false;             ///< some parameter depends on another one
+  std::shared_ptr<KnownReadings> readings; ///< where there is a Choice
 
   // What the engine must have at hand.
-  bool vectors_at_entry = false; ///< xmm0-7 hold arguments (of a printf only if al says so)
-  bool has_format = false;       ///< printf: vectors count only where al is not 0 (psABI 3.5.7)
-  bool vectors_at_return = false; ///< xmm0, xmm1
-  bool x87_at_return = false;     ///< st0
-  bool keeps_words = false;       ///< at_return looks at the words of the entry
+  bool vectors_at_entry = false;     ///< xmm0-7 hold arguments (of a printf only if al says so)
+  bool has_format = false;           ///< printf: vectors count only where al is not 0 (psABI 3.5.7)
+  bool vectors_at_return = false;    ///< xmm0, xmm1
+  bool x87_at_return = false;        ///< st0
+  bool keeps_words = false;          ///< at_return looks at the words of the entry
   std::uint8_t kept_stack_words = 0; ///< of those, stack words of 8 bytes
-  std::uint32_t entry_room = 0;   ///< bytes that at_entry can fill at most
+  std::uint32_t entry_room = 0;      ///< bytes that at_entry can fill at most
   std::uint32_t return_room = 0;
 };
 

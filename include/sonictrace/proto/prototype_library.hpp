@@ -48,6 +48,9 @@ public:
   /// for.
   void add_built_in();
 
+  /// From here on, mangled names of C++ that nothing else is known of tell their own prototypes.
+  void read_names();
+
   /// Never null: Prototype::unknown() where none is known. `name` is the mangled name; `module` the
   /// soname of what implements it, empty if that is not known. Valid as long as the library.
   ///

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sonictrace/wire/capture.hpp"
+
 namespace sonictrace::proto {
 
 enum class TypeKind : std::uint8_t {
@@ -20,12 +22,15 @@ enum class TypeKind : std::uint8_t {
   Pointer,
   Array,
   Struct,
+  Sequence, ///< an object of C++'s libraries that has elements: see wire::SequenceLayout
+  Opaque, ///< `size` words of which nothing is known, shown as `...`; Lens::Address: the first one
+          ///< is an address
 };
 
 /// How a value is shown, where that does not follow from its type.
 enum class Lens : std::uint8_t {
   Plain,
-  Guess,       ///< -10000..10000 in decimal, else hex
+  Guess, ///< -10000..10000 in decimal, else hex
   Hex,
   Octal,
   Bool,
@@ -72,9 +77,13 @@ using NameTable = std::vector<std::pair<std::string, std::int64_t>>;
 struct Type {
   TypeKind kind = TypeKind::Void;
   Lens lens = Lens::Plain;
-  std::uint8_t size = 0;        ///< bytes of a scalar; a `long` and a pointer have 0: the machine's word
-  const Type* target = nullptr; ///< what a pointer points to (never null; Void for `void*`); an element
-  Length length;                ///< of an array
+  std::uint8_t size = 0; ///< bytes of a scalar; a `long` and a pointer have 0: the machine's word
+  const Type* target =
+      nullptr;   ///< what a pointer points to (never null; Void for `void*`); an element
+  Length length; ///< of an array
+  wire::SequenceLayout layout = wire::SequenceLayout::None;
+  /// Of a pointer: a reference of C++, which leads somewhere, or is none.
+  bool is_reference = false;
   std::vector<const Type*> fields;
   std::shared_ptr<const NameTable> names;
   bool null_is_zero = false; ///< ltrace.conf's `addr`: its null is `0` where ltrace's ways are kept

@@ -67,6 +67,8 @@ public:
   void run(const CaptureOp* ops, std::size_t count) { run(ops, count, {true, 0}, {true, 0}, 0); }
 
 private:
+  static constexpr std::uint8_t kCheckedReference = 2; ///< CaptureOp::detail
+
   /// In the call's words, or in memory.
   struct Place {
     bool in_words;
@@ -108,6 +110,19 @@ private:
       case CaptureKind::PrintList: return print_list(op, place);
       case CaptureKind::ScanArguments: return scan_arguments(op, place);
       case CaptureKind::Nothing: return;
+      case CaptureKind::Sequence: return sequence(op, body, place, owner, nesting);
+      case CaptureKind::Check: {
+        std::uint64_t number = 0;
+        const bool there = read_number(place, op.size, number);
+        std::byte probe;
+        if (op.detail != 0)
+          is_wrong_ = is_wrong_ || number == 0 || memory_.read(number, &probe, 1) != 1;
+        else if (!there || (number & op.length_at) != op.second_at)
+          is_wrong_ = true;
+        return;
+      }
+      case CaptureKind::Choice: return choice(op, body, base, owner, nesting);
+      case CaptureKind::Reading: return run(body, op.body, base, owner, nesting + 1);
     }
   }
 
@@ -276,19 +291,33 @@ private:
                unsigned nesting) {
     std::uint64_t address = 0;
     if (!read_number(place, op.size, address)) return no_pointer(0);
-    if (address == 0) return put_word(address, FieldState::Unreadable, 0);
+    if (address == 0) return leads_nowhere(op, address);
     if (nesting >= kDeepestCapture) return put_word(address, FieldState::Deep, 0);
     for (unsigned out = 0; out < enclosing_count_; ++out)
       if (enclosing_[enclosing_count_ - 1 - out] == address)
         return put_word(address, FieldState::Recursive, out);
     std::byte probe;
-    if (memory_.read(address, &probe, 1) != 1) return put_word(address, FieldState::Unreadable, 0);
+    if (memory_.read(address, &probe, 1) != 1) return leads_nowhere(op, address);
+    const std::size_t before = used_;
+    const bool was_wrong = is_wrong_;
+    is_wrong_ = false;
     put_word(address, FieldState::Whole, 0);
 
     const bool to_struct = op.body > 0 && body->kind == CaptureKind::Struct;
     if (to_struct) enclosing_[enclosing_count_++] = address;
     run(body, op.body, {false, address}, owner, nesting + 1);
     if (to_struct) --enclosing_count_;
+    if (is_wrong_ && op.detail == kCheckedReference) {
+      full_ = false;
+      used_ = before;
+      put_word(address, FieldState::Unreadable, 0);
+    }
+    is_wrong_ = is_wrong_ || was_wrong;
+  }
+
+  void leads_nowhere(const CaptureOp& op, std::uint64_t address) {
+    if (op.detail != 0) is_wrong_ = true;
+    put_word(address, FieldState::Unreadable, 0);
   }
 
   bool element_is_zero(Place place, std::size_t size, bool& readable) {
@@ -329,6 +358,153 @@ private:
     put_word(shown, state, 0);
     for (std::uint64_t at = 0; at < shown && !full_; ++at)
       run(body, op.body, place + at * op.element_size, owner, nesting + 1);
+  }
+
+  // Objects of C++.
+
+  /// The elements of an object: `size` of them, each of `op.size` or `op.element_size` bytes.
+  struct Elements {
+    Place data = {false, 0};
+    std::uint64_t size = 0;
+    bool is_sound = false; ///< it is such an object, as far as can be told
+  };
+
+  void sequence(const CaptureOp& op, const CaptureOp* body, Place place, Place owner,
+                unsigned nesting) {
+    const std::size_t element = op.body != 0 ? op.element_size : op.size;
+    const Elements elements = elements_of(op, place, element);
+    if (!elements.is_sound) is_wrong_ = true;
+    if (!elements.is_sound || element == 0) return unreadable(place, 0);
+    if (op.body == 0) return text(elements.data, op.size, op.limit, elements.size, false, 0);
+    if (nesting >= kDeepestCapture) return put_word(address_of(place), FieldState::Deep, 0);
+    const bool is_cut = elements.size > op.limit;
+    const std::uint64_t shown = is_cut ? op.limit : elements.size;
+    put_word(shown, is_cut ? FieldState::Cut : FieldState::Whole, 0);
+    for (std::uint64_t at = 0; at < shown && !full_; ++at)
+      run(body, op.body, elements.data + at * op.element_size, owner, nesting + 1);
+  }
+
+  Elements elements_of(const CaptureOp& op, Place place, std::size_t element) {
+    const auto layout = static_cast<SequenceLayout>(op.detail);
+    std::uint64_t words[3] = {};
+    const auto read_words = [&](std::size_t count) {
+      return read(place, reinterpret_cast<std::byte*>(words), count * sizeof words[0]) ==
+             count * sizeof words[0];
+    };
+    switch (layout) {
+      case SequenceLayout::None: return {};
+      case SequenceLayout::GnuString: {
+        if (!read_words(3)) return {};
+        constexpr std::uint64_t kSmall = 16; // bytes, of which one character is the NUL
+        const bool is_small = words[0] == place.at + 2 * sizeof words[0];
+        const std::uint64_t capacity = is_small ? kSmall / op.size - 1 : words[2];
+        return text_in({false, words[0]}, words[1], capacity, op.size);
+      }
+      case SequenceLayout::OldGnuString: {
+        if (!read_words(1)) return {};
+        const std::uint64_t data = words[0];
+        if (data < sizeof words ||
+            memory_.read(data - sizeof words, reinterpret_cast<std::byte*>(words), sizeof words) !=
+                sizeof words)
+          return {};
+        // -1: it may not be shared. Nobody has a billion of them.
+        const auto owners = static_cast<std::int32_t>(static_cast<std::uint32_t>(words[2]));
+        if (owners < -1 || owners > 1'000'000'000) return {};
+        return text_in({false, data}, words[0], words[1], op.size);
+      }
+      case SequenceLayout::LlvmString: {
+        if (!read_words(3)) return {};
+        const std::uint64_t head = words[0] & 0xff;
+        if ((head & 1) != 0)
+          return text_in({false, words[2]}, words[1], words[0] >> 1 << 1, op.size);
+        // The character of a small one begins where a character may.
+        return text_in(place + op.size, head >> 1, sizeof words / op.size - 2, op.size);
+      }
+      case SequenceLayout::LengthFirst:
+        if (!read_words(2)) return {};
+        return elements_at(words[1], words[0], element);
+      case SequenceLayout::DataOrFlag:
+        if (!read_words(2)) return {};
+        return {place, words[0] == 0 && words[1] == 1 ? 0U : 1U, true};
+      case SequenceLayout::DataFirst:
+        if (!read_words(2)) return {};
+        return elements_at(words[0], words[1], element);
+      case SequenceLayout::Range: {
+        if (!read_words(3)) return {};
+        if (words[0] > words[1] || words[1] > words[2]) return {};
+        if (words[0] == 0 && words[2] != 0) return {};
+        const std::uint64_t bytes = words[1] - words[0];
+        if (element == 0) return elements_at(words[0], bytes, 1);
+        if (bytes % element != 0 || (words[2] - words[0]) % element != 0) return {};
+        return elements_at(words[0], bytes / element, element);
+      }
+      case SequenceLayout::FlagBehind:
+      case SequenceLayout::FlagInFront: {
+        const bool is_in_front = layout == SequenceLayout::FlagInFront;
+        // Negative where they are in registers of two kinds.
+        const std::int64_t distance = static_cast<std::int32_t>(op.length_at);
+        const Place other = place + static_cast<std::uint64_t>(distance);
+        std::uint64_t flag = 0;
+        if (!read_number(is_in_front ? place : other, 1, flag) || flag > 1) return {};
+        return {is_in_front ? other : place, flag, true};
+      }
+    }
+    return {};
+  }
+
+  /// More bytes than that no object has: the lower half of the address space.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47;
+
+  /// Of a std::string, which ends with a NUL.
+  Elements text_in(Place data, std::uint64_t size, std::uint64_t capacity, std::size_t unit) {
+    if (size > capacity || capacity > kMostBytes / unit) return {};
+    std::uint64_t end = 0;
+    if (!read_number(data + size * unit, unit, end) || end != 0) return {};
+    return {data, size, true};
+  }
+
+  /// All of them are there, as far as the ends tell.
+  Elements elements_at(std::uint64_t data, std::uint64_t size, std::size_t element) {
+    const Elements elements = {{false, data}, size, true};
+    if (size == 0 || element == 0) return elements;
+    if (size > kMostBytes / element) return {};
+    std::byte probe;
+    const std::uint64_t last = data + size * element - 1;
+    if (data == 0 || last < data || memory_.read(data, &probe, 1) != 1 ||
+        memory_.read(last, &probe, 1) != 1)
+      return {};
+    return elements;
+  }
+
+  /// All readings are tried. What a wrong one has written is taken back.
+  void choice(const CaptureOp& op, const CaptureOp* body, Place base, Place owner,
+              unsigned nesting) {
+    std::uint64_t head[2] = {};
+    (void)read_number({true, 0}, sizeof head[1], head[1]);
+    std::byte* const into = begin_field(sizeof head);
+    if (into == nullptr) return;
+    end_field(sizeof head, FieldState::Whole, 0);
+    const bool was_wrong = is_wrong_;
+    std::uint64_t bit = 1;
+    for (std::size_t at = 0; at < op.body && !full_; at += std::size_t{1} + body[at].body) {
+      const bool is_last = at + 1 + body[at].body >= op.body;
+      const bool is_decided = head[0] != 0 && (head[0] & (head[0] - 1)) == 0;
+      if (is_last && is_decided) break;
+      const std::size_t before = used_;
+      is_wrong_ = false;
+      step(body[at], base, owner, nesting + 1);
+      if (is_last) break;
+      if (full_) {
+        head[0] |= ~(bit - 1); // not seen to the end: nothing is decided
+      } else if (is_wrong_) {
+        used_ = before;
+      } else {
+        head[0] |= bit;
+      }
+      bit <<= 1;
+    }
+    is_wrong_ = was_wrong;
+    __builtin_memcpy(into, head, sizeof head);
   }
 
   // Arguments behind a format.
@@ -528,6 +704,7 @@ private:
   std::size_t room_;
   std::size_t used_ = 0;
   bool full_ = false;
+  bool is_wrong_ = false; ///< something can't be what the plan takes it for
   std::uint64_t enclosing_[kDeepestCapture] = {};
   unsigned enclosing_count_ = 0;
 };

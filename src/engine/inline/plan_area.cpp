@@ -35,7 +35,7 @@ std::uint8_t words_looked_at(const std::vector<CaptureOp>& steps, std::uint32_t 
 
 /// With zeros for padding.
 std::string bytes_of(const std::vector<CaptureOp>& steps) {
-  constexpr std::size_t kPaddingBegin = offsetof(CaptureOp, reserved) + sizeof(CaptureOp::reserved);
+  constexpr std::size_t kPaddingBegin = offsetof(CaptureOp, detail) + sizeof(CaptureOp::detail);
   constexpr std::size_t kPaddingEnd = offsetof(CaptureOp, offset);
   std::string bytes(reinterpret_cast<const char*>(steps.data()), steps.size() * sizeof(CaptureOp));
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(CaptureOp))

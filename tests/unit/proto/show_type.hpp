@@ -54,6 +54,11 @@ inline std::string show(const Type& type, int levels = 8) {
         text += (text.back() == '{' ? "" : " ") + show(*field, levels - 1);
       text += "}";
       break;
+    case TypeKind::Sequence:
+      text += "<" + std::to_string(static_cast<int>(type.layout)) + " " +
+              show(*type.target, levels - 1) + ">";
+      break;
+    case TypeKind::Opaque: text += "o" + std::to_string(type.size); break;
   }
   if (type.names != nullptr) {
     text += "(";

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "sonictrace/proto/prototype.hpp"
+
+namespace sonictrace::proto {
+
+/// The prototype that a mangled name of C++ tells; nothing where it tells none. Types are made in
+/// `arena`. What the name does not tell (a hidden `this`, a result in memory, how large a class is
+/// that is passed by value) becomes readings: docs/PROTOTYPES.md says how they are told apart.
+std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& arena);
+
+} // namespace sonictrace::proto
