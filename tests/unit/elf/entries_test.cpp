@@ -242,6 +242,59 @@ _start:
   EXPECT_EQ(why_not(open_image(fixed.path), "_start"), "a jump table leads into its first bytes");
 }
 
+TEST(EntrySurvey, sees_a_long_jump_wherever_it_lies_among_the_bytes_that_are_looked_at_together) {
+  constexpr const char* kJumps = R"(
+  .text
+  .macro function name
+  .p2align 4
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  .endm
+  .macro end name
+  .cfi_endproc
+  .size \name, . - \name
+  .endm
+  .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+  function by_jmp_\n
+    nop
+.Linside_of_by_jmp_\n:
+    mov %rdi, %rax
+    dec %rax
+    ret
+  end by_jmp_\n
+  function by_jcc_\n
+    nop
+.Linside_of_by_jcc_\n:
+    mov %rdi, %rax
+    dec %rax
+    ret
+  end by_jcc_\n
+    .skip 200, 0x90
+  function jcc_\n
+    .skip \n, 0x90
+    .byte 0x0f, 0x84
+    .long .Linside_of_by_jcc_\n - . - 4
+    ret
+  end jcc_\n
+  function jmp_\n
+    .skip \n, 0x90
+    .byte 0xe9
+    .long .Linside_of_by_jmp_\n - . - 4
+  end jmp_\n
+  .endr
+  .section .note.GNU-stack
+)";
+  const Compiled library = test::compile(kJumps, "gcc -shared -nostdlib {src} -o {out}", ".s");
+  ASSERT_TRUE(library.succeeded) << library.messages;
+  const auto image = open_image(library.path);
+  for (int skipped = 0; skipped <= 16; ++skipped) {
+    EXPECT_EQ(why_not(image, "by_jmp_" + std::to_string(skipped)), kJump);
+    EXPECT_EQ(why_not(image, "by_jcc_" + std::to_string(skipped)), kJump);
+  }
+}
+
 TEST(EntrySurvey, gives_no_code_where_there_is_none) {
   const auto image = open_image("/proc/self/exe");
   const EntrySurvey survey(image);
