@@ -91,7 +91,7 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   auto agent = InjectedAgent::inject(caller, setup.image, control, setup.counting);
   if (!agent) return std::move(agent).error();
   agent_.emplace(*std::move(agent));
-  caller.use_instruction(agent_->syscall_instruction());
+  caller.use_code(agent_->calling_code());
   Areas::Routines routines{};
   for (std::size_t i = 0; i < routines.size(); ++i)
     routines[i] = agent_->routine(static_cast<AgentRoutine>(i));
@@ -118,7 +118,7 @@ InlineSpace::Left InlineSpace::install(const Installation& what,
   std::optional<RemoteCaller> caller;
   if (stopped) {
     caller.emplace(space_, stopped, killed);
-    caller->use_instruction(agent_->syscall_instruction());
+    caller->use_code(agent_->calling_code());
   }
   MapperAtHand mapper(caller ? &*caller : nullptr, line_ ? &*line_ : nullptr);
 
@@ -228,7 +228,7 @@ Result<void> InlineSpace::patch_rendezvous(std::optional<StoppedTracee>& stopped
   if (!at) return at.error();
   if (!stopped) return Error::saying("no thread of it is stopped");
   RemoteCaller caller(space_, stopped, killed);
-  caller.use_instruction(agent_->syscall_instruction());
+  caller.use_code(agent_->calling_code());
   const auto near = AddressRange::make(*at, *at + Rendezvous::kJumpSize);
   const auto cell =
       writer_->word_near(*near, agent_->in_text(agent_->header().linker_changed).value(), caller);
@@ -306,7 +306,7 @@ std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace>
 Result<void> InlineSpace::begin_copy(RemoteCaller& caller, std::uint32_t ring,
                                      std::span<const OpenCallFound> inherited) {
   const auto parent = agent_->arena();
-  caller.use_instruction(agent_->syscall_instruction());
+  caller.use_code(agent_->calling_code());
   if (auto done = agent_->replace_arena(caller, counting_); !done) return done;
   const auto& arena = agent_->arena();
   // Pools of the parent's may hold entries that the child returns through.
