@@ -57,7 +57,13 @@ void RemoteCalls::write_frame(std::uint64_t mask) {
   Registers goes_on = *saved_;
   if (was_interrupted_) restart_at_once(goes_on);
   const auto frame = make_signal_frame(*below, goes_on, mask, extended);
-  if (!space_.memory().write(frame.begin, frame.bytes)) return;
+  // Nothing of anybody's; but where that should be wrong, it is so only for us.
+  std::vector<std::byte> before(frame.bytes.size());
+  if (!space_.memory().read(frame.begin, before) ||
+      !space_.memory().write(frame.begin, frame.bytes))
+    return;
+  frame_at_ = frame.begin;
+  under_frame_ = std::move(before);
   if (code_.kind == CallingCode::Kind::Slack && !space_.memory().write(code_.at, kCallingCode)) {
     (void)space_.memory().write(code_.at, kNothing);
     return;
@@ -136,6 +142,7 @@ void RemoteCalls::put_back() {
   (void)tracee_->set_registers(*saved_);
   constexpr std::array kNothing = std::array<std::byte, kCallingCode.size()>{};
   if (code_.kind == CallingCode::Kind::Slack) (void)space_.memory().write(code_.at, kNothing);
+  if (!under_frame_.empty()) (void)space_.memory().write(frame_at_, under_frame_);
 }
 
 StoppedTracee::Outcome RemoteCalls::end(bool wants_interrupt) && {

@@ -12,32 +12,41 @@ bool has_room(const Mapping& mapping, TraceeAddress below, std::uint64_t size) {
          below.value() - mapping.range.begin().value() >= size;
 }
 
+/// A C library maps a thread's stack between a guard and the thread's area (%fs), which is at the
+/// upper end of the same mapping.
+bool is_stack_of_thread(const Mapping& mapping, TraceeAddress area, const AddressSpace& space) {
+  constexpr std::int64_t kMostArea = 128 * 1024; // with its thread-local variables
+  if (!mapping.range.contains(area) || mapping.range.end() - area > kMostArea) return false;
+  const auto guard = space.mapping_at(mapping.range.begin() + -1);
+  return guard && !guard->writable && !guard->executable && guard->inode == 0;
+}
+
+std::optional<Mapping> first_stack(pid_t pid) {
+  const auto mappings = read_mappings(pid);
+  if (!mappings) return std::nullopt;
+  for (const Mapping& mapping : *mappings)
+    if (mapping.path == "[stack]") return mapping;
+  return std::nullopt;
+}
+
 } // namespace
 
-// A C library puts a thread's area (%fs) at the upper end of its stack, so that both are in one
-// mapping; the first thread has the stack that the kernel has made. A thread that runs elsewhere (a
-// coroutine, an alternate stack, a goroutine) may have little room below, and somebody else's
-// memory beneath: there the lower end of its real stack is taken, which is used least.
+// A thread may run elsewhere: on a coroutine's, a goroutine's or an alternate stack, which can be
+// small, with somebody else's memory beneath. Then the first thread has its stack from the kernel,
+// whose lower end is used least; the others have nothing that could be told for sure.
 std::optional<TraceeAddress> find_room_below_stack(const AddressSpace& space, pid_t tid,
                                                    const Registers& registers, std::uint64_t size) {
   const TraceeAddress below = registers.sp() + -static_cast<std::int64_t>(kRedZone);
   const TraceeAddress area(registers.raw().fs_base);
-  const auto here = space.mapping_at(below);
   const bool is_first = tid == space.pid();
-  const bool is_own = here && (here->path == "[stack]" ||
-                               (!is_first && here->range.contains(area) && below < area));
-  if (is_own) return has_room(*here, below, size) ? std::optional(below) : std::nullopt;
+  const auto here = space.mapping_at(below);
+  if (here && (here->path == "[stack]" ||
+               (!is_first && below < area && is_stack_of_thread(*here, area, space))))
+    return has_room(*here, below, size) ? std::optional(below) : std::nullopt;
 
-  std::optional<Mapping> real;
-  if (!is_first) {
-    real = space.mapping_at(area);
-  } else if (const auto mappings = read_mappings(tid)) {
-    for (const Mapping& mapping : *mappings)
-      if (mapping.path == "[stack]") real = mapping;
-  }
-  if (!real || real->inode != 0 || real->range.size() < 4 * size) return std::nullopt;
-  const TraceeAddress at = real->range.begin() + static_cast<std::int64_t>(size);
-  return has_room(*real, at, size) ? std::optional(at) : std::nullopt;
+  const auto stack = is_first ? first_stack(tid) : std::nullopt;
+  if (!stack || stack->range.size() < 4 * size) return std::nullopt;
+  return stack->range.begin() + static_cast<std::int64_t>(size);
 }
 
 } // namespace sonictrace

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/process/address_space.hpp"
@@ -54,6 +55,8 @@ private:
   CallingCode code_;
   bool was_interrupted_;
   bool has_begun_ = false;
+  TraceeAddress frame_at_;
+  std::vector<std::byte> under_frame_; ///< what was there
   bool restores_itself_ = false;
   std::optional<Registers> saved_, resting_;
   std::optional<std::uint64_t> mask_;

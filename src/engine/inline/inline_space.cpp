@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 #include "engine/inline/functions_apart.hpp"
@@ -112,7 +113,8 @@ InlineSpace::Left InlineSpace::install(const Installation& what,
   is_musl_ = is_musl_ || is_of_musl(what.fresh);
   if (!agent_) {
     left.probes.assign(what.probes.begin(), what.probes.end());
-    left.marks.assign(what.marks.begin(), what.marks.end());
+    std::copy_if(what.marks.begin(), what.marks.end(), std::back_inserter(left.marks),
+                 [&](const MarkSite& mark) { return !knock_ || mark.mark != Mark::Linker; });
     return left;
   }
   std::optional<RemoteCaller> caller;
@@ -221,6 +223,18 @@ void InlineSpace::find_ways(Sorted& into) {
   into.entry_probes = std::move(safe_probes);
 }
 
+bool InlineSpace::knock_in_linker(pid_t tid, const MarkSite& mark) {
+  if (agent_ || why_not_ || knock_) return false;
+  knock_ = LinkerKnock::put(space_, tid, mark.at);
+  if (knock_) linker_mark_ = mark;
+  return knock_.has_value();
+}
+
+void InlineSpace::end_knocking() {
+  if (knock_) knock_->restore();
+  knock_.reset();
+}
+
 Result<void> InlineSpace::patch_rendezvous(std::optional<StoppedTracee>& stopped,
                                            std::optional<Exit>& killed) {
   const TraceeAddress function = linker_mark_->at;
@@ -244,6 +258,7 @@ void InlineSpace::module_gone(AddressRange range) {
 }
 
 void InlineSpace::remove(bool code_is_quiet) {
+  end_knocking();
   if (!agent_ || is_idle_copy_) return;
   // Threads that wait for room in their ring still get it.
   (void)agent_->switch_off();
