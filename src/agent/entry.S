@@ -40,9 +40,11 @@ agent_program_headers: /* Elf64_Phdr: the text, and its unwind tables */
   .text
   .globl agent_syscall
   .hidden agent_syscall
-agent_syscall:
+agent_syscall: /* kCallingCode of process/: a system call, and rt_sigreturn(2) should the tracer be gone */
   syscall
-  ret
+  mov $15, %eax
+  syscall
+  ud2
 
 /* The thread's block to \block, by its %fs:0 in \key; jumps to \missing where it is not in its own
    place of the table of threads. Leaves \key; \index is clobbered. */

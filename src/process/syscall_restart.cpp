@@ -30,6 +30,13 @@ constexpr std::array<long, 37> kNeverRestarted = {
     449L, // futex_waitv
 };
 
+/// As the kernel's own restart does (arch/x86/kernel/signal.c): back onto the two-byte `syscall`.
+void step_back(user_regs_struct& raw) {
+  raw.rax = raw.orig_rax;
+  raw.orig_rax = ~std::uint64_t{0};
+  raw.rip -= 2;
+}
+
 } // namespace
 
 bool is_never_restarted(std::uint64_t number) {
@@ -43,11 +50,21 @@ bool restart_interrupted_call(Registers& registers) {
   if (static_cast<std::int64_t>(raw.rax) != -EINTR) return false;
   if (static_cast<std::int64_t>(raw.orig_rax) < 0) return false; // not in a system call
   if (!is_never_restarted(raw.orig_rax)) return false;
-  // As the kernel's own restart does (arch/x86/kernel/signal.c): back onto the two-byte `syscall`.
-  raw.rax = raw.orig_rax;
-  raw.orig_rax = ~std::uint64_t{0};
-  raw.rip -= 2;
+  step_back(raw);
   return true;
+}
+
+void restart_at_once(Registers& registers) {
+  // The kernel's own, <linux/errno.h>: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND,
+  // ERESTART_RESTARTBLOCK.
+  constexpr std::array<std::int64_t, 4> kToBeRestarted = {-512, -513, -514, -516};
+  auto& raw = registers.raw();
+  if (static_cast<std::int64_t>(raw.orig_rax) >= 0 &&
+      std::find(kToBeRestarted.begin(), kToBeRestarted.end(), static_cast<std::int64_t>(raw.rax)) !=
+          kToBeRestarted.end())
+    step_back(raw);
+  else
+    (void)restart_interrupted_call(registers);
 }
 
 void undo_restart(Registers& registers) {

@@ -125,6 +125,11 @@ std::optional<StoppedTracee> Gathering::take() {
   for (auto at = held_.begin(); at != held_.end(); ++at)
     if (at->second.stop().kind == StopKind::PtraceEvent) best = at;
   if (best == held_.end()) return std::nullopt;
+  // The first thread has the stack that is known best (process/remote_call.hpp).
+  if (const auto status = read_task_status(best->first))
+    if (const auto first = held_.find(status->process);
+        first != held_.end() && first->second.stop().kind == StopKind::PtraceEvent)
+      best = first;
   std::optional<StoppedTracee> taken(std::move(best->second));
   held_.erase(best);
   return taken;

@@ -2,15 +2,68 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "sonictrace/base/result.hpp"
+#include "sonictrace/process/address_space.hpp"
+#include "sonictrace/process/calling_code.hpp"
 #include "sonictrace/process/stopped_tracee.hpp"
-#include "sonictrace/process/tracee_memory.hpp"
 
 namespace sonictrace {
 
-/// A `syscall` instruction in the tracee's memory (in the vdso, the dynamic linker or the program).
-Result<TraceeAddress> find_syscall_instruction(pid_t pid, const TraceeMemory& memory);
+/// System calls that a stopped thread makes for us. Every signal is blocked meanwhile, so none is
+/// taken or lost. For the stop of a breakpoint (or another signal-delivery-stop outside of system
+/// calls), and for the stops that PTRACE_INTERRUPT makes, group-stops included. Not for the stops
+/// of PTRACE_EVENT_EXEC, _FORK and _CLONE: there the kernel writes the running system call's result
+/// into rax after our call was prepared (arch/x86/entry/common.c).
+///
+/// Should this process be killed in the middle, the thread puts itself back: before its registers
+/// are touched, all of its state is written below its stack as a signal's frame, and each call is
+/// followed by an rt_sigreturn(2). See docs/AGENT.md. (Not where CallingCode is bare, or the stack
+/// has no room.)
+class RemoteCalls {
+public:
+  /// Nothing is done before the first call.
+  RemoteCalls(StoppedTracee tracee, const AddressSpace& space, CallingCode code);
+  RemoteCalls(const RemoteCalls&) = delete;
+  ~RemoteCalls(); ///< checks that it was ended
+
+  /// Fails as the system call does; with no_such_process where the thread is gone.
+  Result<std::uint64_t> call(long number, const std::array<std::uint64_t, 6>& arguments);
+
+  pid_t tid() const { return tid_; }
+  /// How it died meanwhile, if it did.
+  std::optional<Exit> killed() const { return exit_; }
+  /// Whether the thread puts itself back if this process is killed. Behind the first call.
+  bool restores_itself() const { return restores_itself_; }
+
+  /// Puts registers and signal mask back. Behind a stop by interrupt, or where `wants_interrupt`
+  /// says so, the thread is in such a stop (again), and a system call that it was interrupted in
+  /// goes on from there as it would have. Else it is at the exit of a system call.
+  StoppedTracee::Outcome end(bool wants_interrupt = false) &&;
+
+private:
+  Result<void> begin();
+  void write_frame(std::uint64_t mask);
+  void put_back();
+
+  pid_t tid_;
+  std::optional<StoppedTracee> tracee_;
+  std::optional<Exit> exit_;
+  const AddressSpace& space_;
+  CallingCode code_;
+  bool was_interrupted_;
+  bool has_begun_ = false;
+  TraceeAddress frame_at_;
+  std::vector<std::byte> under_frame_; ///< what was there
+  bool restores_itself_ = false;
+  std::optional<Registers> saved_, resting_;
+  std::optional<std::uint64_t> mask_;
+  // What came between, to be made good when we are done.
+  bool missed_stop_signal_ = false; ///< SIGSTOP, which cannot be blocked
+  bool missed_group_stop_ = false;  ///< begun by a signal that another thread took
+};
 
 /// A tracee after a remote call: the token of its new stop (or its Exit: it was killed meanwhile),
 /// and the call's outcome.
@@ -19,15 +72,9 @@ struct RemoteCallOutcome {
   Result<std::uint64_t> value; ///< or the error that the system call returned
 };
 
-/// Makes a stopped tracee execute one system call and puts everything back: registers, memory of
-/// the signal mask. Every signal is blocked meanwhile, so none is taken or lost. For the stop of a
-/// breakpoint (or another signal-delivery-stop outside of system calls), and for the stops that
-/// PTRACE_INTERRUPT makes, group-stops included: behind the call the thread is in such a stop
-/// again, and a system call that it was interrupted in goes on from there as it would have. Not for
-/// the stops of PTRACE_EVENT_EXEC, _FORK and _CLONE: there the kernel writes the running system
-/// call's result into rax after our call was prepared (arch/x86/entry/common.c).
-RemoteCallOutcome remote_call(StoppedTracee tracee, TraceeAddress syscall_instruction, long number,
-                              const std::array<std::uint64_t, 6>& arguments);
+/// One of them.
+RemoteCallOutcome remote_call(StoppedTracee tracee, const AddressSpace& space, CallingCode code,
+                              long number, const std::array<std::uint64_t, 6>& arguments);
 
 /// Whether a seccomp filter would let the tracee make this call unharmed. False also where that
 /// cannot be told (no CAP_SYS_ADMIN to read the filter): a refused call could kill the process.

@@ -15,7 +15,13 @@ bool is_never_restarted(std::uint64_t number);
 /// time-out starts anew. Returns whether it did; `registers` are the stop's and are changed with it.
 bool restart_interrupted_call(Registers& registers);
 
-/// Takes that back, before the call is made: it has failed with -EINTR after all.
+/// Does at once what the kernel does when a thread leaves a stop within a system call that it then
+/// restarts (or `restart_interrupted_call`, where the kernel doesn't): for registers that
+/// rt_sigreturn(2) brings back, behind which no call is looked for. One whose time-out the kernel
+/// would have gone on with begins it anew.
+void restart_at_once(Registers& registers);
+
+/// Takes `restart_interrupted_call` back, before the call is made: it has failed with -EINTR after all.
 void undo_restart(Registers& registers);
 
 /// Whether a signal is about to reach a handler of the program.

@@ -364,7 +364,7 @@ struct AgentHeader {
   std::uint32_t thunk_exit;     ///< where return thunks jump to, r11 = the entry
   std::uint32_t copy_begin, copy_end, copy_fault; ///< a fault in [begin, end) goes on at `fault`
   std::uint32_t eh_frame_hdr;                     ///< the unwind tables of the text
-  std::uint32_t syscall;                          ///< a syscall instruction
+  std::uint32_t syscall;                          ///< where the tracer has threads call: kCallingCode of process/
   std::uint32_t program_headers;                  ///< Elf64_Phdrs for dl_iterate_phdr
   std::uint32_t program_header_count;
   std::uint32_t reserved[3];

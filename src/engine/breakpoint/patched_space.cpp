@@ -93,15 +93,13 @@ Result<void> PatchedSpace::make_passable(Breakpoint& breakpoint,
 Result<std::uint64_t> PatchedSpace::call_in(std::optional<StoppedTracee>& tracee,
                                             std::optional<Exit>& killed, long number,
                                             const std::array<std::uint64_t, 6>& arguments) {
-  if (!syscall_instruction_) {
-    auto found = find_syscall_instruction(space_->pid(), space_->memory());
-    if (!found) return std::move(found).error();
-    syscall_instruction_ = *found;
-  }
-  if (!may_call(tracee->tid(), number, arguments, *syscall_instruction_))
+  // Each time, as it may be in a module that goes. Such calls are rare.
+  const auto code = find_calling_code(space_->pid(), space_->memory());
+  if (!code) return code.error();
+  if (!may_call(tracee->tid(), number, arguments, code->at))
     return Error(std::errc::operation_not_permitted,
                  fmt::format("remote system call {} (a seccomp filter is in force)", number));
-  auto outcome = remote_call(*std::move(tracee), *syscall_instruction_, number, arguments);
+  auto outcome = remote_call(*std::move(tracee), *space_, *code, number, arguments);
   tracee.reset();
   if (auto* exit = std::get_if<Exit>(&outcome.tracee)) {
     killed = *exit;

@@ -86,7 +86,6 @@ private:
   std::unordered_map<std::uint64_t, std::byte> retired_;
   SlotPages slots_;
   StackMap stacks_;
-  std::optional<TraceeAddress> syscall_instruction_;
   std::optional<TraceeAddress> step_area_;
   std::vector<std::byte> step_area_content_; ///< what stood there before the first step
   std::vector<AddressRange> code_;           ///< mappings known to be executable

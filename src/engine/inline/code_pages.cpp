@@ -20,7 +20,9 @@ CodePages::CodePages(const TraceeMemory& memory, std::span<const AddressRange> p
     while (next < places.size() && page_of(places[next].begin()) <= page_of(end) + 1 &&
            places[next].begin().value() - begin.value() < kLargest)
       end = std::max(end, places[next++].end());
-    Piece piece{begin, std::vector<std::byte>(end.value() - begin.value())};
+    Piece piece;
+    piece.begin = begin;
+    piece.bytes.resize(end.value() - begin.value());
     if (!memory_.read(begin, piece.bytes)) piece.bytes.clear();
     pieces_.push_back(std::move(piece));
     first = next;
@@ -51,20 +53,60 @@ std::span<std::byte> CodePages::at(AddressRange place) {
       .subspan(place.begin().value() - piece->begin.value(), place.size());
 }
 
-void CodePages::mark(AddressRange place) {
-  if (Piece* const piece = find(place)) piece->is_changed = true;
+void CodePages::mark(AddressRange place, Turn turn) {
+  Piece* const piece = find(place);
+  if (piece == nullptr) return;
+  piece->is_changed = true;
+  if (turn == Turn::First)
+    piece->first.push_back(place);
+  else if (page_of(place.begin()) != page_of(place.end() + -1))
+    piece->across.push_back(place);
 }
 
 std::vector<CodePages::Failure> CodePages::write() const {
   std::vector<Failure> failures;
   for (const Piece& piece : pieces_) {
     if (!piece.is_changed) continue;
-    if (auto done = memory_.write(piece.begin, piece.bytes); !done)
+    if (auto done = write(piece); !done)
       failures.push_back({*AddressRange::make(piece.begin, piece.begin + static_cast<std::int64_t>(
                                                                              piece.bytes.size())),
                           std::move(done).error()});
   }
   return failures;
+}
+
+Result<void> CodePages::write(const Piece& piece) const {
+  if (piece.first.empty() && piece.across.empty()) return write_by_pages(piece.begin, piece.bytes);
+  std::vector<std::byte> now(piece.bytes.size());
+  if (auto read = memory_.read(piece.begin, now); !read) return read;
+  const auto copy = [&](const std::vector<std::byte>& from, std::vector<std::byte>& to,
+                        const std::vector<AddressRange>& places) {
+    for (const AddressRange& place : places) {
+      const auto at = static_cast<std::ptrdiff_t>(place.begin().value() - piece.begin.value());
+      std::copy_n(from.begin() + at, place.size(), to.begin() + at);
+    }
+  };
+  if (!piece.first.empty()) {
+    copy(piece.bytes, now, piece.first);
+    if (auto done = write_by_pages(piece.begin, now); !done) return done;
+  }
+  auto almost = piece.bytes;
+  copy(now, almost, piece.across);
+  if (auto done = write_by_pages(piece.begin, almost); !done) return done;
+  for (const AddressRange& place : piece.across) {
+    const auto bytes =
+        std::span(piece.bytes).subspan(place.begin().value() - piece.begin.value(), place.size());
+    if (auto done = memory_.write_whole(place.begin(), bytes); !done) return done;
+  }
+  return {};
+}
+
+/// If this process is killed, pages are written to their end or not at all. The kernel takes what
+/// it is given in pieces of a page's size from wherever that begins (fs/proc/base.c, mem_rw).
+Result<void> CodePages::write_by_pages(TraceeAddress at, std::span<const std::byte> bytes) const {
+  const std::size_t to_next = std::min<std::size_t>(kPage - at.value() % kPage, bytes.size());
+  if (auto done = memory_.write(at, bytes.first(to_next)); !done) return done;
+  return memory_.write(at + static_cast<std::int64_t>(to_next), bytes.subspan(to_next));
 }
 
 } // namespace sonictrace

@@ -54,7 +54,9 @@ public:
   TraceeAddress routine(AgentRoutine routine) const {
     return in_text(routines_[static_cast<std::size_t>(routine)]);
   }
-  TraceeAddress syscall_instruction() const { return in_text(header_.syscall); }
+  CallingCode calling_code() const {
+    return {in_text(header_.syscall), CallingCode::Kind::Whole};
+  }
   /// The block of a ring's thread.
   TraceeAddress block(std::uint32_t ring) const {
     return places_.private_data + static_cast<std::int64_t>(wire::AgentPrivate::kBlocksAt +

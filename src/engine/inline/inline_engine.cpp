@@ -47,16 +47,32 @@ void InlineEngine::prepare(const Installation& what) {
   InlineSpace::prepare(what, parts_.recorder.functions(), images_);
 }
 
+namespace {
+
+/// Of a program that has just been executed, which is not stopped for remote calls yet: the mark in
+/// its dynamic linker.
+bool is_born(const Installation& what, const std::optional<StoppedTracee>& stopped) {
+  return !stopped && what.code_is_quiet && !what.only_fresh_is_quiet && what.probes.empty() &&
+         what.fresh.empty() && what.marks.size() == 1 && what.marks.front().mark == Mark::Linker;
+}
+
+} // namespace
+
 std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpace>& space,
                                                const Installation& what,
                                                std::optional<StoppedTracee>& stopped,
                                                std::optional<Exit>& killed) {
   const auto inside = space_of(space);
   std::vector<std::string> refused;
+  if (is_born(what, stopped) && inside->knock_in_linker(space->pid(), what.marks.front()))
+    return refused;
+  bool knocked = false;
   if (!inside->agent() && !inside->why_not() && !what.fresh.empty()) {
     if (auto injected = inject(*inside, what, stopped, killed); !injected) {
       if (killed) return refused;
       inside->give_up(injected.error().message());
+      knocked = inside->knock().has_value();
+      inside->end_knocking();
       complaints_.push_back(fmt::format("process {}: breakpoints are used, which are slow: {}",
                                         space->pid(), injected.error().message()));
     }
@@ -66,6 +82,7 @@ std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpac
       parts_.recorder.announce(probe.function);
   auto left = inside->install(what, stopped, killed, refused);
   if (killed) return refused;
+  if (knocked) left.marks.push_back(inside->linker_mark());
   if (!left.probes.empty()) used_breakpoints_ = true;
   if (what.code_is_quiet && !what.only_fresh_is_quiet) watch_linker(*inside, stopped, killed, left);
   if (killed) return refused;
@@ -103,6 +120,7 @@ void InlineEngine::watch_linker(InlineSpace& inside, std::optional<StoppedTracee
                                 std::optional<Exit>& killed, InlineSpace::Left& left) {
   const auto at = inside.linker_breakpoint();
   if (!at) return;
+  inside.end_knocking();
   breakpoints_.remove_mark(*inside.space(), *at);
   const auto patched = inside.patch_rendezvous(stopped, killed);
   if (patched || killed) return;
@@ -315,6 +333,14 @@ Handled InlineEngine::handle(StoppedTracee tracee) {
     if (!stopped) return Gone{*killed};
     tracee = *std::move(stopped);
     if (follows) tracee.follow_system_calls(); // it may be another stop, after remote calls
+  }
+  if (const auto& knock = thread->space->knock(); knock && knock->is_heard(tracee)) {
+    auto outcome = knock->answer(std::move(tracee));
+    if (const auto* exit = std::get_if<Exit>(&outcome)) return Gone{*exit};
+    return Marked{std::get<StoppedTracee>(std::move(outcome)), Mark::Linker};
+  } else if (knock && knock->is_knocking(tracee)) { // a system call of ours
+    (void)std::move(tracee).resume();
+    return Resumed{};
   }
   if (!thread->space->agent()) return breakpoints_.handle(std::move(tracee));
   const Stop stop = tracee.stop();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 #include "engine/inline/functions_apart.hpp"
@@ -91,7 +92,7 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   auto agent = InjectedAgent::inject(caller, setup.image, control, setup.counting);
   if (!agent) return std::move(agent).error();
   agent_.emplace(*std::move(agent));
-  caller.use_instruction(agent_->syscall_instruction());
+  caller.use_code(agent_->calling_code());
   Areas::Routines routines{};
   for (std::size_t i = 0; i < routines.size(); ++i)
     routines[i] = agent_->routine(static_cast<AgentRoutine>(i));
@@ -112,13 +113,14 @@ InlineSpace::Left InlineSpace::install(const Installation& what,
   is_musl_ = is_musl_ || is_of_musl(what.fresh);
   if (!agent_) {
     left.probes.assign(what.probes.begin(), what.probes.end());
-    left.marks.assign(what.marks.begin(), what.marks.end());
+    std::copy_if(what.marks.begin(), what.marks.end(), std::back_inserter(left.marks),
+                 [&](const MarkSite& mark) { return !knock_ || mark.mark != Mark::Linker; });
     return left;
   }
   std::optional<RemoteCaller> caller;
   if (stopped) {
     caller.emplace(space_, stopped, killed);
-    caller->use_instruction(agent_->syscall_instruction());
+    caller->use_code(agent_->calling_code());
   }
   MapperAtHand mapper(caller ? &*caller : nullptr, line_ ? &*line_ : nullptr);
 
@@ -221,6 +223,18 @@ void InlineSpace::find_ways(Sorted& into) {
   into.entry_probes = std::move(safe_probes);
 }
 
+bool InlineSpace::knock_in_linker(pid_t tid, const MarkSite& mark) {
+  if (agent_ || why_not_ || knock_) return false;
+  knock_ = LinkerKnock::put(space_, tid, mark.at);
+  if (knock_) linker_mark_ = mark;
+  return knock_.has_value();
+}
+
+void InlineSpace::end_knocking() {
+  if (knock_) knock_->restore();
+  knock_.reset();
+}
+
 Result<void> InlineSpace::patch_rendezvous(std::optional<StoppedTracee>& stopped,
                                            std::optional<Exit>& killed) {
   const TraceeAddress function = linker_mark_->at;
@@ -228,7 +242,7 @@ Result<void> InlineSpace::patch_rendezvous(std::optional<StoppedTracee>& stopped
   if (!at) return at.error();
   if (!stopped) return Error::saying("no thread of it is stopped");
   RemoteCaller caller(space_, stopped, killed);
-  caller.use_instruction(agent_->syscall_instruction());
+  caller.use_code(agent_->calling_code());
   const auto near = AddressRange::make(*at, *at + Rendezvous::kJumpSize);
   const auto cell =
       writer_->word_near(*near, agent_->in_text(agent_->header().linker_changed).value(), caller);
@@ -244,6 +258,7 @@ void InlineSpace::module_gone(AddressRange range) {
 }
 
 void InlineSpace::remove(bool code_is_quiet) {
+  end_knocking();
   if (!agent_ || is_idle_copy_) return;
   // Threads that wait for room in their ring still get it.
   (void)agent_->switch_off();
@@ -306,7 +321,7 @@ std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace>
 Result<void> InlineSpace::begin_copy(RemoteCaller& caller, std::uint32_t ring,
                                      std::span<const OpenCallFound> inherited) {
   const auto parent = agent_->arena();
-  caller.use_instruction(agent_->syscall_instruction());
+  caller.use_code(agent_->calling_code());
   if (auto done = agent_->replace_arena(caller, counting_); !done) return done;
   const auto& arena = agent_->arena();
   // Pools of the parent's may hold entries that the child returns through.

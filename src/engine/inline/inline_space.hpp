@@ -10,6 +10,7 @@
 #include "engine/inline/image_knowledge.hpp"
 #include "engine/inline/injected_agent.hpp"
 #include "engine/inline/inline_setup.hpp"
+#include "engine/inline/linker_knock.hpp"
 #include "engine/inline/linker_line.hpp"
 #include "engine/inline/plan_area.hpp"
 #include "engine/inline/rendezvous.hpp"
@@ -50,6 +51,11 @@ public:
   std::optional<TraceeAddress> linker_breakpoint() const {
     return agent_ && linker_mark_ && !rendezvous_ ? std::optional(linker_mark_->at) : std::nullopt;
   }
+  /// Makes it knock, before the agent is there: then no breakpoint is needed. `tid`: the only
+  /// thread, which is stopped elsewhere.
+  bool knock_in_linker(pid_t tid, const MarkSite& mark);
+  const std::optional<LinkerKnock>& knock() const { return knock_; }
+  void end_knocking();
   /// Leads it to the agent instead; the breakpoint is gone. No thread runs.
   Result<void> patch_rendezvous(std::optional<StoppedTracee>& stopped, std::optional<Exit>& killed);
   /// The same mark once more, for a breakpoint after all.
@@ -104,6 +110,7 @@ private:
   std::optional<PlanArea> plans_;
   std::optional<LinkerLine> line_;
   BoundFunctions bound_;
+  std::optional<LinkerKnock> knock_;
   std::optional<Rendezvous> rendezvous_;
   std::optional<MarkSite> linker_mark_;
   bool counting_ = false;

@@ -6,6 +6,7 @@
 
 #include "engine/inline/remote_mapper.hpp"
 #include "sonictrace/process/address_space.hpp"
+#include "sonictrace/process/remote_call.hpp"
 #include "sonictrace/process/stopped_tracee.hpp"
 
 namespace sonictrace {
@@ -17,8 +18,8 @@ namespace sonictrace {
 /// that waits for its restart is restarted, or interrupted by a signal, as if nothing had been.
 class RemoteCaller final : public RemoteMapper {
 public:
-  /// `tracee` holds the thread's token, before and behind each call, or `killed` says how it died.
-  /// Both outlive this object.
+  /// `tracee` holds the thread's token, until the first call, and again when this object is gone;
+  /// or `killed` says how it died. Both outlive this object.
   RemoteCaller(std::shared_ptr<AddressSpace> space, std::optional<StoppedTracee>& tracee,
                std::optional<Exit>& killed)
       : space_(std::move(space)), tracee_(tracee), killed_(killed) {}
@@ -36,20 +37,18 @@ public:
 
   const std::shared_ptr<AddressSpace>& space() const { return space_; }
   /// The thread; 0: it is gone.
-  pid_t tid() const { return tracee_ ? tracee_->tid() : 0; }
-  /// A syscall instruction, so that none need be searched.
-  void use_instruction(TraceeAddress at) { instruction_ = at; }
+  pid_t tid() const;
+  /// So that none need be searched.
+  void use_code(CallingCode code) { code_ = code; }
 
 private:
   Result<void> prepare(long number, const std::array<std::uint64_t, 6>& arguments);
-  void keep(StoppedTracee::Outcome outcome);
-
   std::shared_ptr<AddressSpace> space_;
   std::optional<StoppedTracee>& tracee_;
   std::optional<Exit>& killed_;
-  std::optional<TraceeAddress> instruction_;
-  bool is_filtered_ = true; ///< not known yet, or by seccomp
-  bool has_called_ = false;
+  std::optional<CallingCode> code_;
+  std::optional<RemoteCalls> calls_; ///< has the token, from the first call on
+  bool is_filtered_ = true;          ///< not known yet, or by seccomp
 };
 
 } // namespace sonictrace

@@ -19,6 +19,8 @@ public:
   /// Where the jump can stand: in place of the `ret`, and of the padding behind it; an endbr64
   /// before stays, as a thread may have just passed it. Fails where there is something else.
   static Result<TraceeAddress> place_for_jump(const AddressSpace& space, TraceeAddress function);
+  /// Whether the function is no more than that in its first `size` bytes, which nobody has entered.
+  static bool has_room(const AddressSpace& space, TraceeAddress function, std::size_t size);
   /// `cell`: a word that holds the agent's address, within reach. No thread runs.
   static Result<Rendezvous> patch(std::shared_ptr<AddressSpace> space, TraceeAddress at,
                                   TraceeAddress cell);

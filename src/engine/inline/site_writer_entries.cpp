@@ -192,13 +192,15 @@ private:
     const std::int32_t distance =
         displacement(place.at + static_cast<std::int64_t>(size_of(EntryJump::Long)), unit);
     std::memcpy(place.ours.data() + 1, &distance, sizeof distance);
-    show(place);
+    // In padding, it has to be there before the short jump that will lead there.
+    const bool is_run = entry.places.size() == 1 || writer_.find_entry(entry.at) != nullptr;
+    show(place, is_run ? CodePages::Turn::Second : CodePages::Turn::First);
   }
 
-  void show(const Place& place) {
+  void show(const Place& place, CodePages::Turn turn = CodePages::Turn::Second) {
     const AddressRange range = range_of(place.at, place.ours.size());
     std::copy(place.ours.begin(), place.ours.end(), pages_.at(range).begin());
-    pages_.mark(range);
+    pages_.mark(range, turn);
   }
 
   /// No jump of ours lies there, nor will. (The bytes alone don't tell: those of a displacement may
@@ -280,7 +282,7 @@ void SiteWriter::restore_entries(AddressRange range) {
       std::vector<std::byte> now(place.ours.size());
       // Where somebody else has changed the short jump, it may still lead to the long one.
       if (!space_->memory().read(place.at, now) || now != place.ours) break;
-      (void)space_->memory().write(place.at, place.original);
+      (void)space_->memory().write_whole(place.at, place.original);
     }
     return true;
   });

@@ -245,7 +245,7 @@ TEST(InjectedAgent, lets_patched_calls_go_on_and_the_output_is_the_same) {
                      agent->routine(AgentRoutine::Backtrace)});
   {
     RemoteCaller caller(traced.space, traced.stopped, traced.killed);
-    caller.use_instruction(agent->syscall_instruction());
+    caller.use_code(agent->calling_code());
     const auto lines = writer.patch(patches, caller);
     ASSERT_TRUE(lines.empty()) << lines.front();
   }

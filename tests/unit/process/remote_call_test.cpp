@@ -141,16 +141,16 @@ protected:
 };
 
 TEST_P(RemoteCallInAWait, is_not_seen_by_the_program) {
-  const auto memory = TraceeMemory::open(child_);
-  ASSERT_TRUE(memory);
-  const auto instruction = find_syscall_instruction(child_, *memory);
-  ASSERT_TRUE(instruction);
+  const auto space = AddressSpace::open(child_);
+  ASSERT_TRUE(space);
+  const auto code = find_calling_code(child_, (*space)->memory());
+  ASSERT_TRUE(code);
 
   for (int round = 0; round < 3; ++round) {
     auto tracee = stopped();
     const auto before = *tracee.registers();
     for (int call = 0; call < 2; ++call) {
-      auto outcome = remote_call(std::move(tracee), *instruction, SYS_getppid, {});
+      auto outcome = remote_call(std::move(tracee), **space, *code, SYS_getppid, {});
       ASSERT_TRUE(std::holds_alternative<StoppedTracee>(outcome.tracee));
       tracee = std::get<StoppedTracee>(std::move(outcome.tracee));
       EXPECT_TRUE(outcome.value);
@@ -192,11 +192,11 @@ TEST(RemoteCall, in_a_group_stop_leaves_it_stopped) {
   ASSERT_TRUE(interrupt(child));
   auto tracee = std::get<StoppedTracee>(*StoppedTracee::wait(child));
   ASSERT_EQ(tracee.stop(), (Stop{StopKind::Group, SIGSTOP}));
-  const auto memory = TraceeMemory::open(child);
-  ASSERT_TRUE(memory);
+  const auto space = AddressSpace::open(child);
+  ASSERT_TRUE(space);
 
-  auto outcome =
-      remote_call(std::move(tracee), *find_syscall_instruction(child, *memory), SYS_getppid, {});
+  auto outcome = remote_call(std::move(tracee), **space,
+                             *find_calling_code(child, (*space)->memory()), SYS_getppid, {});
 
   ASSERT_TRUE(std::holds_alternative<StoppedTracee>(outcome.tracee));
   auto after = std::get<StoppedTracee>(std::move(outcome.tracee));
