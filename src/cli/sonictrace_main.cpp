@@ -12,6 +12,7 @@
 #include "cli/make_sink.hpp"
 #include "cli/tell.hpp"
 #include "cli/trace_options.hpp"
+#include "sonictrace/probe/image_cache.hpp"
 #include "sonictrace/proto/conf_places.hpp"
 #include "sonictrace/session/doctor.hpp"
 #include "sonictrace/session/match.hpp"
@@ -75,6 +76,8 @@ int run(std::span<const char* const> arguments) {
     }
     options.session.attach.push_back(*pid);
   }
+  if (!options.no_cache)
+    options.session.cache_directory = default_cache_directory().value_or(std::string());
   if (options.explain) return explain(options.session);
 
   auto prototypes = proto::load_prototypes({options.session.conf_files, options.session.ltrace,

@@ -251,6 +251,7 @@ private:
     TextOptions& text = options_.text;
     options_.quiet = typed_.quiet;
     options_.explain = typed_.explain;
+    options_.no_cache = typed_.no_cache;
     read_output();
     const bool to_file = typed_.output.has_value();
     if (typed_.relative)

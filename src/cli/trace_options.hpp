@@ -18,16 +18,17 @@ namespace sonictrace {
 struct TraceOptions {
   SessionOptions session;
   TextOptions text;
-  std::string output;   ///< -o; empty: stderr
-  bool explain = false; ///< --explain: say what would be traced, run nothing
-  bool doctor = false;  ///< --doctor: say what keeps from tracing, run nothing
+  std::string output;           ///< -o; empty: stderr
+  bool explain = false;         ///< --explain: say what would be traced, run nothing
+  bool no_cache = false;        ///< --no-cache: keep nothing for the next session
+  bool doctor = false;          ///< --doctor: say what keeps from tracing, run nothing
   std::optional<pid_t> patient; ///< of --doctor
   std::string match;            ///< --match: attach to the process with such a command line
   bool json = false;            ///< --output-format=json
   bool count = false;           ///< -c: a table instead of a log
   bool percentiles = false;     ///< --percentiles
   std::optional<std::chrono::nanoseconds> interval; ///< --interval
-  bool quiet = false;   ///< --quiet: no status line, nothing at the end
+  bool quiet = false;                               ///< --quiet: no status line, nothing at the end
   /// To be shown before tracing begins: filters that can't be used. Only with --ltrace.
   std::vector<std::string> warnings;
 };

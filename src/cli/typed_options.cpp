@@ -163,6 +163,9 @@ void add_others(CLI::App& app, TypedOptions& typed) {
   add_value(app, "--engine", "NAME", typed.engine,
             "how calls are caught: auto (default), breakpoint, inline")
       ->group(group);
+  add_switch(app, "--no-cache", typed.no_cache,
+             "keep nothing in $XDG_CACHE_HOME/sonictrace, and take nothing from there")
+      ->group(group);
   add_switch(app, "--doctor", typed.doctor,
              "say what would keep a program, or the process PID behind it, from being traced")
       ->group(group);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,8 +17,9 @@
 namespace sonictrace {
 namespace {
 
-/// To be raised with each change of what find_calls finds, or of the structures below.
-constexpr std::uint32_t kVersion = 1;
+/// To be raised with each change of the structures below. A change of what find_calls finds needs
+/// nothing: see this_program.
+constexpr std::uint32_t kVersion = 2;
 constexpr char kMagic[8] = {'s', 't', '-', 'c', 'a', 'l', 'l', 's'};
 constexpr std::size_t kLongestBuildId = 64;      ///< bytes; linkers write 8 to 32
 constexpr off_t kLargestFile = off_t{256} << 20; ///< bytes
@@ -30,10 +32,11 @@ struct Header {
   std::uint32_t import_count;
   std::uint32_t site_count;
   std::uint32_t hoisted_count;
+  std::uint64_t program;   ///< that has searched the image
   std::uint64_t image_end; ///< where its last segment ends
   std::uint64_t checksum;  ///< of all that follows
 };
-static_assert(sizeof(Header) == 40);
+static_assert(sizeof(Header) == 48);
 
 struct KeptSite {
   std::uint64_t at;
@@ -55,6 +58,17 @@ std::uint64_t checksum_of(std::span<const std::byte> bytes) {
     sum ^= sum >> 29; // carries high bits down, as words are wider than FNV's bytes
   }
   return sum;
+}
+
+/// Of this very build: another one may find calls that this one does not, or places that it would
+/// not touch. 0: unknown.
+std::uint64_t this_program() {
+  struct stat status;
+  if (::stat("/proc/self/exe", &status) != 0) return 0;
+  const std::array<std::uint64_t, 3> facts = {static_cast<std::uint64_t>(status.st_size),
+                                              static_cast<std::uint64_t>(status.st_mtim.tv_sec),
+                                              static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+  return checksum_of(std::as_bytes(std::span(facts)));
 }
 
 std::uint64_t end_of(const elf::Image& image) {
@@ -84,14 +98,30 @@ bool is_ours_alone(const struct stat& status) {
 
 enum class Missing : std::uint8_t { Leave, Make };
 
+/// Whether a directory may be made in this one: it is the user's own. (Of root, with the HOME of
+/// somebody else in the environment, nothing is left in there.)
+bool is_ours(const std::string& directory) {
+  struct stat status;
+  return ::stat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
+}
+
+/// Makes the directory, and its parent as well: nobody has a ~/.cache in a fresh home.
+void make_directory(const std::string& path) {
+  const auto parent_of = [](const std::string& of) {
+    const auto slash = of.find_last_of('/');
+    return slash == 0 || slash == std::string::npos ? std::string("/") : of.substr(0, slash);
+  };
+  const std::string parent = parent_of(path);
+  struct stat status;
+  if (::stat(parent.c_str(), &status) != 0 && errno == ENOENT && is_ours(parent_of(parent)))
+    ::mkdir(parent.c_str(), 0700);
+  if (is_ours(parent)) ::mkdir(path.c_str(), 0700);
+}
+
 /// The directory itself may not be a symbolic link; its parent may be reached through some.
 std::optional<UniqueFd> open_directory(const std::string& path, Missing missing) {
-  if (missing == Missing::Make) {
-    // The parent as well: nobody has a ~/.cache in a fresh home.
-    const auto slash = path.rfind('/');
-    if (slash != std::string::npos && slash != 0) ::mkdir(path.substr(0, slash).c_str(), 0700);
-    ::mkdir(path.c_str(), 0700); // where it is there already, what it is decides
-  }
+  if (missing == Missing::Make) make_directory(path); // if it is there, what it is decides
   auto directory = UniqueFd::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   struct stat status;
   if (!directory || ::fstat(directory->get(), &status) != 0 || !is_ours_alone(status))
@@ -169,6 +199,7 @@ std::vector<std::byte> bytes_of(const elf::Image& image, const elf::CallTable& t
   header.import_count = static_cast<std::uint32_t>(table.imports.size());
   header.site_count = static_cast<std::uint32_t>(table.sites.size());
   header.hoisted_count = static_cast<std::uint32_t>(table.hoisted.size());
+  header.program = this_program();
   header.image_end = end_of(image);
   header.checksum = checksum_of(content);
   std::vector<std::byte> bytes;
@@ -186,6 +217,7 @@ bool read_table(std::span<const std::byte> bytes, const elf::Image& image, elf::
   const std::size_t hoisted_size = std::size_t{header.hoisted_count} * sizeof(std::uint32_t);
   if (!std::equal(std::begin(kMagic), std::end(kMagic), header.magic) ||
       header.version != kVersion || header.import_count != table.imports.size() ||
+      header.program == 0 || header.program != this_program() ||
       header.image_end != end_of(image) || content.size() != sites_size + hoisted_size ||
       header.checksum != checksum_of(content))
     return false;

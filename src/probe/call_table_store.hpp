@@ -13,9 +13,10 @@ namespace sonictrace {
 ///
 /// A table says where breakpoints and patches go, so that one from somebody else must not be taken.
 /// The directory and the file must be the user's own, written by nobody else, and no symbolic
-/// links. What is read is checked as a whole (version, size of the image, checksum) and each entry
-/// against the image: a site must be an instruction's end that refers to its slot. Whatever is
-/// wrong with a file or the directory, there is then no kept table, and nobody is told.
+/// links. What is read is checked as a whole (version, the program that has written it, size of the
+/// image, checksum) and each entry against the image: a site must be an instruction's end that
+/// refers to its slot. Whatever is wrong with a file or the directory, there is then no kept table,
+/// and nobody is told. The directory is made only within one that is the user's own.
 class CallTableStore {
 public:
   explicit CallTableStore(std::string directory) : directory_(std::move(directory)) {}

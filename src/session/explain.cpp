@@ -148,6 +148,7 @@ std::variant<Explanation, StartFailure> explain_session(const SessionOptions& op
                        {},
                        {},
                        0};
+  if (!options.cache_directory.empty()) context.images.keep_tables_in(options.cache_directory);
   Explanation explanation;
   if (!options.command.empty()) {
     auto found = find_command(options.command.front(), std::getenv("PATH"));

@@ -6,8 +6,10 @@
 #include "sonictrace/process/mappings.hpp"
 
 namespace sonictrace {
+namespace {
 
-void look_ahead(ProbeContext& context, pid_t pid) {
+/// Parses files, several at once, and waits for that.
+void parse_modules(ProbeContext& context, pid_t pid) {
   const auto mappings = read_mappings(pid);
   if (!mappings) return;
   std::error_code ignored;
@@ -31,6 +33,18 @@ void look_ahead(ProbeContext& context, pid_t pid) {
   context.images.prefetch(wanted);
   for (const auto& image : wanted)
     (void)image->calls();
+}
+
+} // namespace
+
+std::unique_ptr<SpaceModules> look_ahead(ProbeContext& context, pid_t pid) {
+  auto space = AddressSpace::open(pid);
+  if (!space) return nullptr;
+  parse_modules(context, pid);
+  auto modules = SpaceModules::open_ahead(context, *std::move(space));
+  if (!modules) return nullptr;
+  (*modules)->look_ahead(Occasion::Attached);
+  return *std::move(modules);
 }
 
 } // namespace sonictrace

@@ -94,7 +94,9 @@ struct Session::Parts {
                                                 0,
                                                 wanted.debug,
                                                 std::move(window)},
-        tracer(options, context, sink) {}
+        tracer(options, context, sink) {
+    if (!options.cache_directory.empty()) context.images.keep_tables_in(options.cache_directory);
+  }
 
   /// What was recorded beyond the limits, before anybody could look, is not in the log.
   void heed_limits(SessionSummary& summary) const {

@@ -39,47 +39,72 @@ bool is_of_the_c_library(const ProbeModule& module) {
 
 Result<std::unique_ptr<SpaceModules>> SpaceModules::open(ProbeContext& context,
                                                          std::shared_ptr<AddressSpace> space) {
+  auto modules = open_ahead(context, std::move(space));
+  if (modules) (*modules)->give_step_area();
+  return modules;
+}
+
+Result<std::unique_ptr<SpaceModules>>
+SpaceModules::open_ahead(ProbeContext& context, std::shared_ptr<AddressSpace> space) {
   std::unique_ptr<SpaceModules> modules(new SpaceModules(context, std::move(space)));
-  const pid_t pid = modules->space_->pid();
+  if (auto done = modules->find_program(); !done) return std::move(done).error();
+  return modules;
+}
+
+bool SpaceModules::move_to(std::shared_ptr<AddressSpace> space) {
+  // Addresses are chosen anew by each exec; where they are not, the list of modules tells the rest.
+  const auto auxiliary = read_auxiliary_vector(space->pid());
+  std::error_code ignored;
+  const auto path =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/exe", space->pid()), ignored).string();
+  if (!auxiliary || *auxiliary != auxiliary_ || path != program_path_) return false;
+  space_ = std::move(space);
+  give_step_area();
+  return true;
+}
+
+Result<void> SpaceModules::find_program() {
+  const pid_t pid = space_->pid();
   auto auxiliary = read_auxiliary_vector(pid);
   if (!auxiliary) return std::move(auxiliary).error();
-  modules->auxiliary_ = *auxiliary;
+  auxiliary_ = *auxiliary;
 
   const auto exe = fmt::format("/proc/{}/exe", pid);
   std::error_code ignored;
-  modules->program_path_ = std::filesystem::read_symlink(exe, ignored).string();
+  program_path_ = std::filesystem::read_symlink(exe, ignored).string();
   auto file = UniqueFd::open(exe.c_str(), O_RDONLY);
   if (!file) return std::move(file).error();
-  auto program = context.images.get(*file, modules->program_path_);
+  auto program = context_.images.get(*file, program_path_);
   if (!program) return std::move(program).error();
-  modules->program_ = *program;
-  if ((*program)->image().machine() != Machine::X86_64)
-    return Error::saying(fmt::format("{}: not an x86-64 program; this version traces no other",
-                                     modules->program_path_));
+  program_ = *program;
+  if (program_->image().machine() != Machine::X86_64)
+    return Error::saying(
+        fmt::format("{}: not an x86-64 program; this version traces no other", program_path_));
 
-  if (auxiliary->linker_base != TraceeAddress()) {
-    const auto mapping = modules->space_->mapping_at(auxiliary->linker_base);
+  if (auxiliary_.linker_base != TraceeAddress()) {
+    const auto mapping = space_->mapping_at(auxiliary_.linker_base);
     if (mapping) {
       auto linker_file = open_mapped_file(pid, *mapping);
       if (linker_file) {
-        auto image = context.images.get(*linker_file, mapping->path);
-        if (image) modules->linker_image_ = *image;
+        auto image = context_.images.get(*linker_file, mapping->path);
+        if (image) linker_image_ = *image;
       }
     }
   }
-  // The linker's entry point has run before any probe is there; a static program's own once it is
-  // past its first breakpoint, which stands at that very place.
-  const LoadBias linker_bias(auxiliary->linker_base, ElfAddress(0));
-  context.engine.set_step_area(modules->space_,
-                               modules->linker_image_
-                                   ? linker_bias.to_tracee(modules->linker_image_->image().entry())
-                                   : auxiliary->entry);
-  const bool dynamic = modules->linker_image_ != nullptr || (*program)->image().dynamic();
+  const bool dynamic = linker_image_ != nullptr || program_->image().dynamic();
   if (dynamic)
-    modules->linker_ =
-        DynamicLinker::find(*auxiliary, (*program)->image(),
-                            modules->linker_image_ ? &modules->linker_image_->image() : nullptr);
-  return modules;
+    linker_ = DynamicLinker::find(auxiliary_, program_->image(),
+                                  linker_image_ ? &linker_image_->image() : nullptr);
+  return {};
+}
+
+/// The linker's entry point has run before any probe is there; a static program's own once it is
+/// past its first breakpoint, which stands at that very place.
+void SpaceModules::give_step_area() {
+  const LoadBias linker_bias(auxiliary_.linker_base, ElfAddress(0));
+  context_.engine.set_step_area(space_, linker_image_
+                                            ? linker_bias.to_tracee(linker_image_->image().entry())
+                                            : auxiliary_.entry);
 }
 
 std::unique_ptr<SpaceModules> SpaceModules::copy_for(std::shared_ptr<AddressSpace> child) const {
@@ -89,6 +114,7 @@ std::unique_ptr<SpaceModules> SpaceModules::copy_for(std::shared_ptr<AddressSpac
   copy->program_path_ = program_path_;
   copy->linker_image_ = linker_image_;
   copy->linker_ = linker_;
+  if (ahead_) return copy; // what was only looked at is looked at anew
   copy->loaded_ = loaded_;
   for (const auto& module : modules_.all())
     copy->modules_.add(*module);
@@ -143,36 +169,69 @@ void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
       return;
   }
 
+  auto ahead = std::exchange(ahead_, std::nullopt);
+  std::optional<Planned> planned;
   std::vector<std::uint32_t> fresh;
-  const bool first = !has_modules_;
   if (*listed) {
-    drop_gone(**listed);
-    bool by_program = false;
-    for (const auto& linked : **listed) {
-      const bool known = std::any_of(loaded_.begin(), loaded_.end(), [&](const Loaded& loaded) {
-        return loaded.linked.is_same_as(linked);
-      });
-      if (known) continue;
-      auto module = open_module(linked);
-      if (!module) continue;
-      if (fresh.empty() && !first) {
-        ++batch_;
-        by_program = is_loaded_by_program(occasion, lent);
-      }
-      module->batch = batch_;
-      module->is_default = module->is_main || by_program;
-      loaded_.push_back({linked, module->id, range_in(module->parsed->image(), module->bias)});
-      fresh.push_back(module->id);
-      (void)context_.book.id_of(*module);
-      say_module("at", module->path, loaded_.back().range);
-      modules_.add(*std::move(module));
+    const bool first = !has_modules_ || occasion == Occasion::Attached;
+    const bool has_lost = drop_gone(**listed);
+    fresh = add_new(**listed, occasion, lent);
+    if (ahead) {
+      if (!has_lost && fresh.empty()) planned = std::move(ahead->planned);
+      fresh.insert(fresh.begin(), ahead->fresh.begin(), ahead->fresh.end());
+      std::erase_if(fresh, [&](std::uint32_t id) { return modules_.find(id) == nullptr; });
     }
-    has_modules_ = true;
-    if (first && occasion == Occasion::Attached) sort_out_attached(fresh);
+    if (first && occasion == Occasion::Attached && !planned) sort_out_attached(fresh);
   } else {
     fresh.push_back(0);
   }
-  probe(fresh, lent, quiet);
+  probe(fresh, std::move(planned), lent, quiet);
+}
+
+void SpaceModules::look_ahead(Occasion occasion) {
+  if (!linker_) return;
+  const auto listed = linker_->modules(space_->memory());
+  if (!listed || !*listed) return;
+  const LentTracee nobody;
+  Ahead ahead;
+  (void)drop_gone(**listed);
+  ahead.fresh = add_new(**listed, occasion, nobody);
+  if (occasion == Occasion::Attached) sort_out_attached(ahead.fresh);
+  if (context_.window.has_begun) {
+    ahead.planned = plan_for(ahead.fresh);
+    const auto fresh = found(ahead.fresh);
+    context_.engine.prepare({ahead.planned->sites, {}, fresh});
+  }
+  ahead_ = std::move(ahead);
+}
+
+/// Those that the linker has in its list, and we have not.
+std::vector<std::uint32_t> SpaceModules::add_new(const std::vector<LinkedModule>& now,
+                                                 Occasion occasion, const LentTracee& lent) {
+  std::vector<std::uint32_t> fresh;
+  const bool first = !has_modules_;
+  bool by_program = false;
+  for (const auto& linked : now) {
+    const bool known = std::any_of(loaded_.begin(), loaded_.end(), [&](const Loaded& loaded) {
+      return loaded.linked.is_same_as(linked);
+    });
+    if (known) continue;
+    auto module = open_module(linked);
+    if (!module) continue;
+    if (fresh.empty() && !first) {
+      ++batch_;
+      by_program = is_loaded_by_program(occasion, lent);
+    }
+    module->batch = batch_;
+    module->is_default = module->is_main || by_program;
+    loaded_.push_back({linked, module->id, range_in(module->parsed->image(), module->bias)});
+    fresh.push_back(module->id);
+    (void)context_.book.id_of(*module);
+    say_module("at", module->path, loaded_.back().range);
+    modules_.add(*std::move(module));
+  }
+  has_modules_ = true;
+  return fresh;
 }
 
 void SpaceModules::say_module(std::string_view what, const std::string& path,
@@ -215,8 +274,11 @@ std::optional<ProbeModule> SpaceModules::open_module(const LinkedModule& linked)
     auto parsed = file ? context_.images.get(*file, mapping->path)
                        : Result<std::shared_ptr<ParsedImage>>(std::move(file).error());
     if (!parsed) {
-      context_.complaints.push_back(fmt::format("{}: calls into and out of it are not traced: {}",
-                                                linked.name, parsed.error().message()));
+      auto line = fmt::format("{}: calls into and out of it are not traced: {}", linked.name,
+                              parsed.error().message());
+      auto& lines = context_.complaints; // it was said already where it was looked at ahead
+      if (std::find(lines.begin(), lines.end(), line) == lines.end())
+        lines.push_back(std::move(line));
       return std::nullopt;
     }
     module.path = mapping->path;
@@ -228,8 +290,9 @@ std::optional<ProbeModule> SpaceModules::open_module(const LinkedModule& linked)
   return module;
 }
 
-void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
-  std::erase_if(loaded_, [&](const Loaded& loaded) {
+/// Returns whether there was one.
+bool SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
+  const auto gone = std::erase_if(loaded_, [&](const Loaded& loaded) {
     const bool stays = std::any_of(now.begin(), now.end(), [&](const LinkedModule& linked) {
       return linked.is_same_as(loaded.linked);
     });
@@ -251,6 +314,7 @@ void SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
     context_.unwinder.forget();
     return true;
   });
+  return gone > 0;
 }
 
 /// dlopen and dlmopen are how a program loads modules; the C library's own loads do not come
@@ -339,7 +403,15 @@ std::vector<MarkSite> SpaceModules::marks_in(const ProbeModule& module) const {
   return marks;
 }
 
-void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, LentTracee& lent, Quiet quiet) {
+std::vector<const ProbeModule*> SpaceModules::found(const std::vector<std::uint32_t>& ids) const {
+  std::vector<const ProbeModule*> all;
+  for (const auto id : ids)
+    if (const auto* module = modules_.find(id)) all.push_back(module);
+  return all;
+}
+
+void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned,
+                         LentTracee& lent, Quiet quiet) {
   Window& window = context_.window;
   if (!window.has_begun) {
     unprobed_.insert(unprobed_.end(), fresh.begin(), fresh.end());
@@ -348,15 +420,16 @@ void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, LentTracee& le
       (void)context_.engine.install(space_, {{}, marks, {}}, lent.tracee, lent.killed);
     return;
   }
-  const Plan plan = context_.planner.plan(modules_, fresh);
-  const auto sites = sites_of(plan);
-  std::vector<const ProbeModule*> fresh_modules;
-  for (const auto id : fresh)
-    if (const auto* module = modules_.find(id)) {
-      fresh_modules.push_back(module);
-      const auto more = marks_in(*module);
-      waiting_marks_.insert(waiting_marks_.end(), more.begin(), more.end());
-    }
+  if (!planned) planned = plan_for(fresh);
+  const Plan& plan = planned->plan;
+  auto& sites = planned->sites;
+  pending_.insert(pending_.end(), planned->pending.begin(), planned->pending.end());
+  add_bound_sites(sites);
+  const auto fresh_modules = found(fresh);
+  for (const auto* module : fresh_modules) {
+    const auto more = marks_in(*module);
+    waiting_marks_.insert(waiting_marks_.end(), more.begin(), more.end());
+  }
   // They serve the calls that are recorded: while there can be none, they would only cost stops.
   has_probes_ = has_probes_ || !sites.empty();
   std::vector<MarkSite> marks;
@@ -380,7 +453,7 @@ void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, LentTracee& le
 
 void SpaceModules::begin_recording(LentTracee& lent, Quiet quiet) {
   context_.engine.remove_marks(*space_, Mark::Begin);
-  probe(std::exchange(unprobed_, {}), lent, quiet);
+  probe(std::exchange(unprobed_, {}), std::nullopt, lent, quiet);
 }
 
 /// Where calls are made that the selectors choose. Those that a compiler has hoisted out of loops
@@ -396,7 +469,10 @@ std::vector<MarkSite> SpaceModules::marks_on_calls(SelectorSet& selectors, Mark 
   return marks;
 }
 
-std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
+SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& fresh) {
+  Planned all;
+  all.plan = context_.planner.plan(modules_, fresh);
+  const Plan& plan = all.plan;
   std::vector<FunctionId> ids;
   for (const auto& planned : plan.functions) {
     FunctionDefinition definition;
@@ -414,9 +490,8 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
     ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by));
   }
   for (const auto& probe : plan.probes)
-    if (probe.through_slot) pending_.push_back({probe, ids[probe.function]});
+    if (probe.through_slot) all.pending.push_back({probe, ids[probe.function]});
 
-  std::vector<SiteProbe> sites;
   const Loaded* around =
       nullptr; // of the probe before; a module's probes come one behind the other
   const auto module_of = [&](TraceeAddress at) -> const ProbeModule* {
@@ -425,10 +500,15 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
   };
   for (const auto& probe : plan.probes) {
     if (probe.through_slot) continue;
-    sites.push_back({probe.kind, probe.at, probe.size, ids[probe.function], probe.slot,
-                     module_of(probe.at),
-                     probe.only_from ? range_of(*probe.only_from) : std::nullopt});
+    all.sites.push_back({probe.kind, probe.at, probe.size, ids[probe.function], probe.slot,
+                         module_of(probe.at),
+                         probe.only_from ? range_of(*probe.only_from) : std::nullopt});
   }
+  return all;
+}
+
+/// Those that had to wait for their slot to be bound, and need not any more.
+void SpaceModules::add_bound_sites(std::vector<SiteProbe>& sites) {
   std::erase_if(pending_, [&](const Pending& pending) {
     const auto& name = context_.recorder.functions().at(pending.function).definition.mangled;
     const auto at = implementation_of(pending.probe, name);
@@ -438,11 +518,10 @@ std::vector<SiteProbe> SpaceModules::sites_of(const Plan& plan) {
                      0,
                      pending.function,
                      {},
-                     module_of(*at),
+                     module_at(*at),
                      pending.probe.only_from ? range_of(*pending.probe.only_from) : std::nullopt});
     return true;
   });
-  return sites;
 }
 
 /// Where an IFUNC's resolver has sent its callers: what a slot of any module holds that is bound to

@@ -63,6 +63,11 @@ public:
   /// be read, or is none that can be traced.
   static Result<std::unique_ptr<SpaceModules>> open(ProbeContext& context,
                                                     std::shared_ptr<AddressSpace> space);
+  /// The same while it runs, before it is attached to: to look ahead. See `move_to`.
+  static Result<std::unique_ptr<SpaceModules>> open_ahead(ProbeContext& context,
+                                                          std::shared_ptr<AddressSpace> space);
+  /// To the process as it was attached to. False where another program runs there by now.
+  bool move_to(std::shared_ptr<AddressSpace> space);
   /// For a fork child, whose memory is a copy.
   std::unique_ptr<SpaceModules> copy_for(std::shared_ptr<AddressSpace> child) const;
 
@@ -72,9 +77,14 @@ public:
     return linker_image_ == nullptr && (!linker_ || !linker_->rendezvous());
   }
   const ModuleList& modules() const { return modules_; }
+  /// It was not brought up to date yet.
+  bool is_untouched() const { return modules_.all().empty() || ahead_; }
 
   /// Marks the places where the list of modules changes.
   void watch(LentTracee& lent, Quiet quiet);
+  /// Finds out what `update` will have to know, while threads may run and nothing is put in. What
+  /// the list has become by then counts. Not for Occasion::Changed.
+  void look_ahead(Occasion occasion);
   /// Brings the list up to date and probes what is new.
   void update(Occasion occasion, LentTracee& lent, Quiet quiet);
 
@@ -98,18 +108,36 @@ private:
     PlannedProbe probe;
     FunctionId function;
   };
+  /// What is to be put in for modules that are new.
+  struct Planned {
+    Plan plan;
+    std::vector<SiteProbe> sites;
+    std::vector<Pending> pending;
+  };
+  /// What was found before it was asked for.
+  struct Ahead {
+    std::vector<std::uint32_t> fresh;
+    std::optional<Planned> planned; ///< none before the window has begun
+  };
 
+  Result<void> find_program();
+  void give_step_area();
   std::optional<ProbeModule> open_module(const LinkedModule& linked);
   void add_program_alone();
-  void drop_gone(const std::vector<LinkedModule>& now);
+  bool drop_gone(const std::vector<LinkedModule>& now);
+  std::vector<std::uint32_t> add_new(const std::vector<LinkedModule>& now, Occasion occasion,
+                                     const LentTracee& lent);
   bool is_loaded_by_program(Occasion occasion, const LentTracee& lent);
   void sort_out_attached(const std::vector<std::uint32_t>& fresh);
-  void probe(const std::vector<std::uint32_t>& fresh, LentTracee& lent, Quiet quiet);
+  void probe(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned,
+             LentTracee& lent, Quiet quiet);
+  std::vector<const ProbeModule*> found(const std::vector<std::uint32_t>& ids) const;
   std::vector<MarkSite> marks_on_calls(SelectorSet& selectors, Mark mark,
                                        const std::vector<std::uint32_t>& fresh) const;
   std::vector<MarkSite> marks_in(const ProbeModule& module) const;
   void say_module(std::string_view what, const std::string& path, AddressRange range) const;
-  std::vector<SiteProbe> sites_of(const Plan& plan);
+  Planned plan_for(const std::vector<std::uint32_t>& fresh);
+  void add_bound_sites(std::vector<SiteProbe>& sites);
   std::optional<TraceeAddress> implementation_of(const PlannedProbe& probe,
                                                  std::string_view name) const;
   std::optional<AddressRange> range_of(std::uint32_t id) const;
@@ -124,6 +152,7 @@ private:
   std::optional<DynamicLinker> linker_;
   std::vector<Loaded> loaded_;
   ModuleList modules_;
+  std::optional<Ahead> ahead_;
   std::vector<Pending> pending_;
   std::vector<MarkSite> waiting_marks_; ///< for the time when there is a probe
   std::vector<std::uint32_t> unprobed_; ///< modules that came before the window has begun

@@ -34,8 +34,8 @@ void Tracer::add_launched(pid_t pid) {
 }
 
 Result<void> Tracer::add_attached(pid_t pid) {
-  // Where all its threads are to be stopped at once, it is to be short.
-  if (context_.engine.wants_quiet_threads() && wants_modules()) look_ahead(context_, pid);
+  // Its threads are to be stopped for a short time only.
+  auto ahead = wants_modules() ? look_ahead(context_, pid) : nullptr;
   auto threads = attach(pid);
   if (!threads) return std::move(threads).error();
   if (first_pid_ == 0) first_pid_ = pid;
@@ -46,6 +46,8 @@ Result<void> Tracer::add_attached(pid_t pid) {
   std::string why;
   if (!space) {
     why = space.error().message();
+  } else if (ahead && ahead->move_to(process->space)) {
+    process->modules = std::move(ahead);
   } else if (wants_modules()) {
     auto modules = SpaceModules::open(context_, *space);
     if (modules)
@@ -116,6 +118,7 @@ void Tracer::answer_queue() {
 /// stopped: what the new modules call may have to be patched where it is called, in old ones.
 void Tracer::follow_linkers() {
   for (const auto& space : context_.engine.waiting_in_linker()) {
+    if (SpaceModules* modules = modules_of(*space)) modules->look_ahead(Occasion::Waiting);
     Gathering gathering({queue_, [&] { return tids_in(*space); },
                          [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
     const bool quiet = gathering.gather();

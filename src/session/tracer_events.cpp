@@ -50,8 +50,7 @@ void Tracer::begin_thread(TraceeThread& thread) {
 /// Its process is attached to, and nothing is in its memory yet.
 bool Tracer::is_to_begin(const TraceeThread& thread) const {
   const auto& process = *thread.process;
-  return process.modules && !thread.started && !process.begun &&
-         process.modules->modules().all().empty();
+  return process.modules && !thread.started && !process.begun && process.modules->is_untouched();
 }
 
 /// The same for an engine that wants all threads of the process to be stopped meanwhile.

@@ -262,7 +262,8 @@ def program_table(options, work):
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
     methods = [m for m in usable(options) if m != "floor"]
     quick = [m for m in methods if m in ("native", "text", "null", "counts")]
-    programs = [("python3 -c 'print(1)'", [python, "-c", "print(1)"], methods, 20),
+    programs = [("/bin/true", ["/bin/true"], methods, 20),
+                ("python3 -c 'print(1)'", [python, "-c", "print(1)"], methods, 20),
                 ("import torch", [python, "-c", "import torch"], methods if options.full else quick,
                  300 if options.full else 20)]
     if options.full:
@@ -292,6 +293,12 @@ def judge(call_rows, program_rows):
             continue
         for what, method, other, at_most in GOALS:
             say_goal(what, row.ratio(method, other), at_most)
+    true = program_rows.get("/bin/true")
+    for method in ("text", "breakpoint"):
+        if true and true.median(method) and true.median("native"):
+            more_ms = (true.median(method) - true.median("native")) * 1000
+            print(f"  {'met' if more_ms <= 20 else 'MISSED'}: /bin/true, {method}: {more_ms:.1f} ms"
+                  " more than untraced, at most 20")
     torch = program_rows.get("import torch")
     if torch:
         say_goal("import torch, every call as text to nowhere", torch.ratio("null", "native"), 4)

@@ -98,6 +98,9 @@ public:
   /// Whether `install` for an attached process, and `remove`, want all threads of the process to
   /// be stopped.
   virtual bool wants_quiet_threads() const { return false; }
+  /// Finds out what `install` will want to know, so that it takes less time. Nothing is stopped, and
+  /// nothing is put in.
+  virtual void prepare(const Installation&) {}
   /// Puts probes and marks in; threads may run meanwhile unless it wants quiet ones. `stopped`: a
   /// stopped thread of the process, if there is one, which may be used for remote calls; empty
   /// behind it if the thread was killed (then `killed` says how). Returns one line for each probe

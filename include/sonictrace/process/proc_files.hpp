@@ -45,6 +45,8 @@ struct AuxiliaryVector {
   TraceeAddress linker_base;             ///< AT_BASE: 0 in a static program
   TraceeAddress entry;                   ///< AT_ENTRY, of the program, not of the linker
   TraceeAddress vdso;                    ///< AT_SYSINFO_EHDR
+
+  bool operator==(const AuxiliaryVector&) const = default;
 };
 
 Result<AuxiliaryVector> read_auxiliary_vector(pid_t pid);

@@ -94,14 +94,14 @@ bool is_never_patched(const elf::ImportSlot& import, bool program_is_static) {
 }
 
 std::vector<CallSitePatch> hidden_hooks(const ProbeModule& module, bool linker_is_musl) {
-  // Most modules call none of these: their code need not be searched.
-  const auto& symbols = module.parsed->image().dynamic_symbols();
-  const auto is_hooked = [&](std::string_view name) {
-    return routine_by_name(name).has_value() || hidden_flags(name, linker_is_musl) != 0;
+  // Most modules call none of these (the C library has many of them, and calls none through a
+  // slot): their code need not be searched.
+  const auto imports = elf::find_imports(module.parsed->image());
+  const auto is_hooked = [&](const elf::ImportSlot& import) {
+    return routine_by_name(import.name).has_value() ||
+           hidden_flags(import.name, linker_is_musl) != 0;
   };
-  if (std::none_of(symbols.begin(), symbols.end(),
-                   [&](const elf::Symbol& symbol) { return is_hooked(symbol.name); }))
-    return {};
+  if (std::none_of(imports.begin(), imports.end(), is_hooked)) return {};
   const auto& calls = module.parsed->calls();
   if (!calls) return {};
 

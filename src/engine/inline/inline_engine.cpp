@@ -28,7 +28,7 @@ InlineEngine::Thread* InlineEngine::find_thread(pid_t tid) {
 
 std::shared_ptr<InlineSpace> InlineEngine::space_of(const std::shared_ptr<AddressSpace>& space) {
   auto& known = spaces_[space.get()];
-  if (!known) known = std::make_shared<InlineSpace>(space, parts_.recorder.functions());
+  if (!known) known = std::make_shared<InlineSpace>(space, parts_.recorder.functions(), images_);
   return known;
 }
 
@@ -41,6 +41,11 @@ void InlineEngine::forget_unused(const std::shared_ptr<InlineSpace>& space) {
 }
 
 // ---- probes ----------------------------------------------------------------------------------
+
+void InlineEngine::prepare(const Installation& what) {
+  (void)setup_.get(); // whoever needs it says what is wrong with it
+  InlineSpace::prepare(what, parts_.recorder.functions(), images_);
+}
 
 std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpace>& space,
                                                const Installation& what,

@@ -25,6 +25,7 @@ public:
   ~InlineEngine() override;
 
   bool wants_quiet_threads() const override { return true; }
+  void prepare(const Installation& what) override;
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
                                    const Installation& what, std::optional<StoppedTracee>& stopped,
                                    std::optional<Exit>& killed) override;
@@ -100,6 +101,7 @@ private:
   Collector& collector_;
   InlineSetup setup_;
   BreakpointEngine breakpoints_;
+  ImageKnowledge images_; ///< the spaces refer to it
   std::unordered_map<pid_t, Thread> threads_;
   std::unordered_map<const AddressSpace*, std::shared_ptr<InlineSpace>> spaces_;
   std::vector<std::shared_ptr<Arena>> left_; ///< of processes that go on untraced

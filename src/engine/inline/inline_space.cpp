@@ -8,8 +8,6 @@
 #include <map>
 
 #include "engine/inline/functions_apart.hpp"
-#include "sonictrace/elf/entries.hpp"
-#include "sonictrace/elf/return_gadget.hpp"
 
 namespace sonictrace {
 namespace {
@@ -30,28 +28,56 @@ private:
   LinkerLine* line_;
 };
 
-/// The `ret` that calls out of a module return through, where the callee looks at that.
-class Gadgets {
-public:
-  std::uint64_t of(const ProbeModule& module) {
-    const auto [known, is_new] = known_.try_emplace(&module, 0);
-    if (is_new)
-      if (const auto at = elf::find_return_gadget(module.parsed->image()))
-        known->second = module.bias.to_tracee(*at).value();
-    return known->second;
-  }
+enum class Way : std::uint8_t { Never, Call, Entry, Breakpoint };
 
-private:
-  std::map<const ProbeModule*, std::uint64_t> known_;
-};
+/// How a probe is put in, as far as that is a matter of what it is.
+Way way_of(const SiteProbe& probe, std::string_view function, bool linker_is_musl) {
+  if (is_never_patched(function)) return Way::Never; // see docs/AGENT.md
+  if (probe.kind != ProbeKind::Entry && probe.slot != TraceeAddress()) return Way::Call;
+  // Of a function that returns twice, or looks at its caller, the entry has no slot of its own.
+  if (probe.kind != ProbeKind::Entry || probe.module == nullptr ||
+      (flags_by_name(function, linker_is_musl) & ~wire::kSiteForbids) != 0)
+    return Way::Breakpoint;
+  return Way::Entry;
+}
+
+bool is_of_musl(std::span<const ProbeModule* const> modules) {
+  return std::any_of(modules.begin(), modules.end(), [](const auto* module) {
+    return module->path.find("musl") != std::string::npos;
+  });
+}
+
+/// Surveys them all, module by module.
+template <class Probes>
+void survey_entries(ImageKnowledge& images, const Probes& probes) {
+  std::map<const ProbeModule*, std::vector<ElfAddress>> asked;
+  for (const SiteProbe* const probe : probes)
+    asked[probe->module].push_back(probe->module->bias.to_elf(probe->at));
+  for (const auto& [module, entries] : asked)
+    images.survey(module->parsed->shared_image(), entries);
+}
 
 } // namespace
 
-using Surveys = std::map<const ProbeModule*, std::unique_ptr<elf::EntrySurvey>>;
+void InlineSpace::prepare(const Installation& what, FunctionTable& functions,
+                          ImageKnowledge& images) {
+  const bool is_musl = is_of_musl(what.fresh);
+  std::vector<const SiteProbe*> entries;
+  for (const auto& probe : what.probes) {
+    const std::string_view function = functions.at(probe.function).definition.mangled;
+    const Way way = way_of(probe, function, is_musl);
+    if (way == Way::Entry) entries.push_back(&probe);
+    if (way == Way::Call && probe.module != nullptr &&
+        (flags_by_name(function, is_musl) & wire::kSiteLooksAtCaller) != 0)
+      (void)images.gadget(probe.module->parsed->shared_image());
+  }
+  survey_entries(images, entries);
+  for (const ProbeModule* const module : what.fresh)
+    (void)hidden_hooks(*module, is_musl);
+}
 
 /// What there is to put in, by how it is done.
 struct InlineSpace::Sorted {
-  Surveys surveys; ///< the bytes of `entries` are theirs
   std::vector<CallSitePatch> calls;
   std::vector<EntryPatch> entries;
   std::vector<const SiteProbe*> entry_probes; ///< of each of `entries`
@@ -83,9 +109,7 @@ InlineSpace::Left InlineSpace::install(const Installation& what,
   for (const auto& mark : what.marks)
     if (mark.mark == Mark::Linker) linker_mark_ = mark;
   Left left;
-  is_musl_ = is_musl_ || std::any_of(what.fresh.begin(), what.fresh.end(), [](const auto* module) {
-               return module->path.find("musl") != std::string::npos;
-             });
+  is_musl_ = is_musl_ || is_of_musl(what.fresh);
   if (!agent_) {
     left.probes.assign(what.probes.begin(), what.probes.end());
     left.marks.assign(what.marks.begin(), what.marks.end());
@@ -128,11 +152,10 @@ void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& i
     return !what.only_fresh_is_quiet ||
            std::find(what.fresh.begin(), what.fresh.end(), probe.module) != what.fresh.end();
   };
-  Gadgets gadgets;
-  Surveys& surveys = into.surveys;
   for (const auto& probe : what.probes) {
     const auto& definition = functions_.at(probe.function).definition;
-    if (is_never_patched(definition.mangled)) continue; // see docs/AGENT.md
+    const Way way = way_of(probe, definition.mangled, is_musl_);
+    if (way == Way::Never) continue;
     const auto places = is_quiet(probe) ? plans_->place(definition.plan, mapper)
                                         : Result<PlanArea::Places>(Error::saying("busy code"));
     if (!places) {
@@ -145,22 +168,21 @@ void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& i
       site.only_from = probe.only_from->begin().value();
       site.only_to = probe.only_from->end().value();
     }
-    if (probe.kind != ProbeKind::Entry && probe.slot != TraceeAddress()) {
+    if (way == Way::Call) {
       site.flags |= flags_by_name(definition.mangled, is_musl_);
       if ((site.flags & wire::kSiteLooksAtCaller) != 0 && probe.module != nullptr)
-        site.gadget = gadgets.of(*probe.module);
+        if (const auto at = images_.gadget(probe.module->parsed->shared_image()))
+          site.gadget = probe.module->bias.to_tracee(*at).value();
       into.calls.push_back({probe.at, probe.size, probe.slot, site, AgentRoutine::Enter});
       continue;
     }
-    // Of a function that returns twice, or looks at its caller, the entry has no slot of its own.
-    if (probe.kind != ProbeKind::Entry || probe.module == nullptr ||
-        (flags_by_name(definition.mangled, is_musl_) & ~wire::kSiteForbids) != 0) {
+    if (way == Way::Breakpoint) {
       into.left.push_back(probe);
       continue;
     }
-    auto& survey = surveys[probe.module];
-    if (!survey) survey = std::make_unique<elf::EntrySurvey>(probe.module->parsed->shared_image());
-    into.entries.push_back({probe.at, survey->code(probe.module->bias.to_elf(probe.at)), site, {}});
+    const auto code =
+        images_.code(probe.module->parsed->shared_image(), probe.module->bias.to_elf(probe.at));
+    into.entries.push_back({probe.at, code, site, {}});
     into.entry_probes.push_back(&probe);
   }
   find_ways(into);
@@ -176,21 +198,14 @@ void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& i
 
 /// Finds out how entries can be patched, and leaves to breakpoints those that can't.
 void InlineSpace::find_ways(Sorted& into) {
-  for (const auto& [module, survey] : into.surveys) {
-    std::vector<ElfAddress> asked;
-    std::vector<std::size_t> which;
-    for (std::size_t i = 0; i < into.entries.size(); ++i) {
-      if (into.entry_probes[i]->module != module) continue;
-      asked.push_back(module->bias.to_elf(into.entries[i].at));
-      which.push_back(i);
-    }
-    const auto ways = survey->ways(asked);
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      EntryPatch& entry = into.entries[which[i]];
-      if (!ways[i].jump) entry.function = {};
-      for (const auto& island : ways[i].islands)
-        entry.islands.push_back({module->bias.to_tracee(island.at), island.bytes});
-    }
+  survey_entries(images_, into.entry_probes);
+  for (std::size_t i = 0; i < into.entries.size(); ++i) {
+    EntryPatch& entry = into.entries[i];
+    const ProbeModule& module = *into.entry_probes[i]->module;
+    const auto& way = images_.way(module.parsed->shared_image(), module.bias.to_elf(entry.at));
+    if (!way.jump) entry.function = {};
+    for (const auto& island : way.islands)
+      entry.islands.push_back({module.bias.to_tracee(island.at), island.bytes});
   }
   std::vector<EntryPatch> safe;
   std::vector<const SiteProbe*> safe_probes;
@@ -271,7 +286,7 @@ void InlineSpace::give_back_return_addresses() {
 }
 
 std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace> child) const {
-  auto copy = std::make_shared<InlineSpace>(child, functions_);
+  auto copy = std::make_shared<InlineSpace>(child, functions_, images_);
   copy->is_musl_ = is_musl_;
   copy->linker_mark_ = linker_mark_;
   copy->withheld_marks_ = withheld_marks_;

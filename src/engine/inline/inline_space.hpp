@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/inline/bound_functions.hpp"
+#include "engine/inline/image_knowledge.hpp"
 #include "engine/inline/injected_agent.hpp"
 #include "engine/inline/inline_setup.hpp"
 #include "engine/inline/linker_line.hpp"
@@ -23,8 +24,8 @@ namespace sonictrace {
 /// there.
 class InlineSpace {
 public:
-  InlineSpace(std::shared_ptr<AddressSpace> space, FunctionTable& functions)
-      : space_(std::move(space)), functions_(functions) {}
+  InlineSpace(std::shared_ptr<AddressSpace> space, FunctionTable& functions, ImageKnowledge& images)
+      : space_(std::move(space)), functions_(functions), images_(images) {}
 
   const std::shared_ptr<AddressSpace>& space() const { return space_; }
   /// Null: there is none.
@@ -33,6 +34,9 @@ public:
   const std::optional<std::string>& why_not() const { return why_not_; }
   void give_up(std::string why) { why_not_ = std::move(why); }
   Result<void> inject(RemoteCaller& caller, const InlineSetup::Made& setup);
+
+  /// Finds out what an `install` of this will have to know.
+  static void prepare(const Installation& what, FunctionTable& functions, ImageKnowledge& images);
 
   /// What breakpoints have to do.
   struct Left {
@@ -90,10 +94,11 @@ private:
   void sort(const Installation& what, RemoteMapper& mapper, Sorted& into);
   void give_back_return_addresses();
   bool read_clock_for(Registers& registers) const;
-  static void find_ways(Sorted& into);
+  void find_ways(Sorted& into);
 
   std::shared_ptr<AddressSpace> space_;
   FunctionTable& functions_;
+  ImageKnowledge& images_;
   std::optional<InjectedAgent> agent_;
   std::optional<SiteWriter> writer_;
   std::optional<PlanArea> plans_;

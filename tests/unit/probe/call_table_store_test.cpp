@@ -171,6 +171,25 @@ TEST_F(KeptCallTable, is_not_taken_from_somebody_else) {
   EXPECT_FALSE(store().load(*image_));
 }
 
+TEST_F(KeptCallTable, is_not_made_in_somebody_elses_directory) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give directories away";
+  const std::string home = compiled_->directory / "home";
+  ASSERT_TRUE(fs::create_directory(home));
+  ASSERT_EQ(chown(home.c_str(), 65534, 65534), 0);
+
+  CallTableStore(home + "/.cache/sonictrace").keep(*image_, table_);
+  EXPECT_TRUE(fs::is_empty(home));
+  ASSERT_TRUE(fs::create_directory(home + "/.cache"));
+  ASSERT_EQ(chown((home + "/.cache").c_str(), 65534, 65534), 0);
+  CallTableStore(home + "/.cache/sonictrace").keep(*image_, table_);
+  EXPECT_TRUE(fs::is_empty(home + "/.cache"));
+
+  ASSERT_EQ(chown(home.c_str(), 0, 0), 0); // one's own: with the .cache that was missing
+  fs::remove(home + "/.cache");
+  CallTableStore(home + "/.cache/sonictrace").keep(*image_, table_);
+  EXPECT_TRUE(CallTableStore(home + "/.cache/sonictrace").load(*image_));
+}
+
 TEST_F(KeptCallTable, is_not_taken_through_symbolic_links) {
   store().keep(*image_, table_);
 
