@@ -1,6 +1,7 @@
 // What happens at a call and at its return.
 
 #include "agent/calls.hpp"
+#include "agent/call_stack.hpp"
 #include "agent/counting.hpp"
 #include "agent/open_calls.hpp"
 #include "agent/ring_writer.hpp"
@@ -46,12 +47,12 @@ void put_head(RingRecord& record, const AgentEntry& entry, const OpenCall& open,
   record.time = ending.time;
   record.begin = entry.begin;
   record.ticks = ending.ticks;
-  record.where = entry.return_address;
+  record.where = open.where;
   record.function = entry.site->function;
   record.call = open.call;
   record.depth = entry.depth;
   record.reserved = 0;
-  record.reserved2 = 0;
+  record.stack_size = 0;
 }
 
 std::uint8_t result_flag(const Site& site) {
@@ -256,27 +257,31 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
                                        RingKind kind, std::uint8_t flags, std::uint32_t call,
                                        std::uint16_t depth) {
   const bool as_words = (site.flags & kSiteEntryWords) != 0;
+  const std::size_t stack_room = control().stack_size;
   const std::size_t room =
-      most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room));
-  Place place = take_place(block, sizeof(RingRecord) + room);
+      most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room), stack_room);
+  Place place = take_place(block, sizeof(RingRecord) + room + stack_room);
   if (place.record == nullptr) return;
   std::size_t used = room;
   if (as_words)
     copy_words(place.payload(), frame.words, room);
   else
     used = capture_entry(block, frame, site, place.payload(), room).size;
+  std::size_t stack = 0;
+  if (stack_room != 0)
+    stack = copy_stack(block, frame, place.payload() + rounded(used), stack_room);
   RingRecord& record = *place.record;
   record.ticks = 0;
-  record.where = frame.return_address;
+  record.where = original_of(frame.return_address);
   record.function = site.function;
   record.call = call;
   record.depth = depth;
   record.flags = static_cast<std::uint8_t>(flags | (as_words ? kRingEntryWords : 0));
   record.reserved = 0;
-  record.reserved2 = 0;
+  record.stack_size = static_cast<std::uint32_t>(stack);
   record.entry_size = static_cast<std::uint32_t>(used);
   record.result_size = 0;
-  shrink(block, place, sizeof(RingRecord) + rounded(used));
+  shrink(block, place, sizeof(RingRecord) + rounded(used) + stack);
   record.time = record.begin = now();
   commit(place, kind);
 }
@@ -371,7 +376,7 @@ AgentEntry* open_call(AgentBlock& block, EntryFrame& frame, const Site& site, En
   }
   OpenCall& open = open_call_of(entry);
   open.function = site.function;
-  open.where = entry.return_address;
+  open.where = state == EntryState::Tail ? original_of(entry.return_address) : entry.return_address;
   open.call = block.call++;
   open.depth = entry.depth;
   open.ring = block.index;

@@ -23,7 +23,8 @@ agent_header: /* wire::AgentHeader */
   .long agent_syscall - agent_header
   .long agent_program_headers - agent_header
   .long 2
-  .long 0, 0, 0
+  .long agent_enter_with_stack_routine - agent_header
+  .long 0, 0
 
   .balign 8
   .globl agent_program_headers
@@ -85,11 +86,14 @@ agent_syscall: /* kCallingCode of process/: a system call, and rt_sigreturn(2) s
       48  low halves of xmm0-7, if the site asks for them; in the end, at 104, where we go on
        0  rdi rsi rdx rcx r8 r9                 <- rsp
 
-   The last jump is through memory below rsp, which signal handlers leave alone (psABI 3.2.2). */
-  .globl agent_enter_routine
-  .hidden agent_enter_routine
+   The last jump is through memory below rsp, which signal handlers leave alone (psABI 3.2.2).
+
+   With stack: the registers that callees keep lie below that, where copy_stack looks for them. */
+.macro ENTER_ROUTINE name, with_stack
+  .globl \name
+  .hidden \name
   .balign 64
-agent_enter_routine:
+\name:
   .cfi_startproc
   .cfi_def_cfa_offset 16
   endbr64
@@ -118,8 +122,26 @@ agent_enter_routine:
 2:
   mov %rsp, %rdi
   mov %r11, %rsi
+.if \with_stack
+  push %r15
+  .cfi_adjust_cfa_offset 8
+  push %r14
+  .cfi_adjust_cfa_offset 8
+  push %r13
+  .cfi_adjust_cfa_offset 8
+  push %r12
+  .cfi_adjust_cfa_offset 8
+  push %rbp
+  .cfi_adjust_cfa_offset 8
+  push %rbx
+  .cfi_adjust_cfa_offset 8
+.endif
   call agent_enter /* rax: where to go; rdx: 0: as the call is; 1: without its return address;
                       else a return address to put on top */
+.if \with_stack
+  add $48, %rsp
+  .cfi_adjust_cfa_offset -48
+.endif
   mov %rax, ENTRY_FRAME_TARGET(%rsp)
   cmp $1, %rdx
   ja 7f
@@ -180,6 +202,10 @@ agent_enter_routine:
   .cfi_adjust_cfa_offset 8
   jmp *ENTRY_FRAME_TARGET-ENTRY_FRAME_RETURN+16(%rsp)
   .cfi_endproc
+.endm
+
+  ENTER_ROUTINE agent_enter_routine, 0
+  ENTER_ROUTINE agent_enter_with_stack_routine, 1
 
 /* A traced call has returned to its thunk; r11 = its entry, rsp = behind the place of the return
    address. The frame:

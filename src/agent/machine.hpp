@@ -57,6 +57,20 @@ inline std::uint64_t return_of(const AgentEntry& entry) {
 inline bool is_thunk(std::uint64_t address) {
   return address - control().region < control().region_end - control().region;
 }
+/// The address that a return thunk, or code in it, stands for: where its call really returns to.
+/// Any other address is as it is.
+inline std::uint64_t original_of(std::uint64_t address) {
+  if (!is_thunk(address)) return address;
+  const std::uint64_t distance = address - control().region;
+  const std::uint64_t in_group = distance % kGroupStride;
+  const std::uint64_t thunk = in_group / kThunkSize;
+  // There is no thunk 0; behind the code are the entries.
+  if (thunk == 0 || in_group >= kGroupCode) return address;
+  const std::uint64_t group = distance / kGroupStride;
+  if (control().group_is_mapped[group % kMaxGroups] == 0) return address;
+  const auto* const entries = reinterpret_cast<const AgentEntry*>(address - in_group + kGroupCode);
+  return entries[thunk].return_address;
+}
 
 inline long system_call(long number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
                         std::uint64_t d = 0, std::uint64_t e = 0, std::uint64_t f = 0) {
@@ -73,7 +87,7 @@ inline long system_call(long number, std::uint64_t a = 0, std::uint64_t b = 0, s
 inline bool has_failed(long result) { return result < 0 && result > -4096; }
 
 namespace number { // arch/x86/entry/syscalls/syscall_64.tbl
-constexpr long kMmap = 9, kRtSigprocmask = 14, kMremap = 25, kGettid = 186,
+constexpr long kMmap = 9, kRtSigprocmask = 14, kMremap = 25, kSigaltstack = 131, kGettid = 186,
                kFutex = 202;
 } // namespace number
 

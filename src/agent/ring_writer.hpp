@@ -16,9 +16,9 @@ struct Place {
 };
 
 /// A record with so much behind its header is the largest there is.
-inline std::size_t most_payload(std::size_t size) {
-  constexpr std::size_t kMost = kRingSpill - sizeof(RingRecord) - 4096;
-  return size < kMost ? size : kMost;
+inline std::size_t most_payload(std::size_t size, std::size_t besides = 0) {
+  const std::size_t most = kRingSpill - sizeof(RingRecord) - 4096 - besides;
+  return size < most ? size : most;
 }
 
 constexpr std::size_t rounded(std::size_t size) {

@@ -114,7 +114,7 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
     record.time = time;
     record.begin = entry.begin;
     record.ticks = ticks;
-    record.where = entry.return_address;
+    record.where = open.where;
     record.function = site.function;
     record.call = open.call;
     record.depth = entry.depth;
@@ -122,7 +122,7 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
     record.reserved = 0;
     record.entry_size = entry_size;
     record.result_size = result_size;
-    record.reserved2 = 0;
+    record.stack_size = 0;
     auto* const words = reinterpret_cast<std::uint64_t*>(&record + 1);
     put_words<kUsualArguments>(words, reinterpret_cast<const std::uint64_t*>(open.data),
                                entry_size);
@@ -175,7 +175,7 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
   OpenCall& open = open_call_of(entry);
   const std::uint32_t size = site.entry_words * 8U;
   open.function = site.function;
-  open.where = entry.return_address;
+  open.where = is_tail ? original_of(frame.return_address) : frame.return_address;
   open.call = block.call++;
   open.depth = depth;
   open.flags = kRingEntryWords;

@@ -3,16 +3,6 @@
 namespace sonictrace {
 namespace {
 
-/// Images that the session has parsed already are not parsed again.
-CodeMap::OpenImage opener(ImageCache& images) {
-  return [&images](const UniqueFd& file,
-                   const std::string& name) -> Result<std::shared_ptr<const elf::Image>> {
-    auto parsed = images.get(file, name);
-    if (!parsed) return std::move(parsed).error();
-    return std::shared_ptr<const elf::Image>(*parsed, &(*parsed)->image());
-  };
-}
-
 /// In a stripped file the nearest symbol may be another function's: one that says where it ends is
 /// believed.
 const elf::Symbol* function_at(const elf::Image& image, ElfAddress address) {
@@ -23,18 +13,43 @@ const elf::Symbol* function_at(const elf::Image& image, ElfAddress address) {
 
 } // namespace
 
-Backtracer::Backtracer(ImageCache& images, std::size_t limit, FrameSink sink)
-    : limit_(limit), sink_(std::move(sink)), unwinder_(opener(images)) {}
+CodeMap::OpenImage opener(ImageCache& images) {
+  return [&images](const UniqueFd& file,
+                   const std::string& name) -> Result<std::shared_ptr<const elf::Image>> {
+    auto parsed = images.get(file, name);
+    if (!parsed) return std::move(parsed).error();
+    return std::shared_ptr<const elf::Image>(*parsed, &(*parsed)->image());
+  };
+}
+
+namespace {
+
+/// The caller's frame as it is around its call instruction. All other registers are the caller's
+/// still, or those that a callee may change anyway.
+Registers around_call(const Registers& registers, TraceeAddress return_address,
+                      TraceeAddress slot) {
+  Registers inside = registers;
+  inside.set_pc(return_address + -1);
+  inside.set_sp(slot + 8);
+  return inside;
+}
+
+} // namespace
+
+Backtracer::Backtracer(CodeMap::OpenImage open, std::size_t limit, FrameSink sink, FrameIdPool ids)
+    : limit_(limit), sink_(std::move(sink)), unwinder_(std::move(open)), pool_(std::move(ids)) {}
 
 std::span<const std::uint32_t>
 Backtracer::frames_of_call(const std::shared_ptr<AddressSpace>& space, const Registers& registers,
                            TraceeAddress return_address, TraceeAddress slot) {
-  // The caller's frame as it is around its call instruction. All other registers are the caller's
-  // still, or those that a callee may change anyway.
-  Registers inside = registers;
-  inside.set_pc(return_address + -1);
-  inside.set_sp(slot + 8);
-  return list(space, inside, return_address);
+  return list(space, around_call(registers, return_address, slot), return_address, nullptr);
+}
+
+std::span<const std::uint32_t>
+Backtracer::frames_of_copied_call(const std::shared_ptr<AddressSpace>& space,
+                                  const Registers& registers, TraceeAddress return_address,
+                                  TraceeAddress slot, StackReader& stack) {
+  return list(space, around_call(registers, return_address, slot), return_address, &stack);
 }
 
 std::span<const std::uint32_t>
@@ -42,11 +57,12 @@ Backtracer::frames_of_syscall(const std::shared_ptr<AddressSpace>& space,
                               const Registers& registers) {
   Registers inside = registers;
   inside.set_pc(registers.pc() + -1);
-  return list(space, inside, registers.pc());
+  return list(space, inside, registers.pc(), nullptr);
 }
 
 std::span<const std::uint32_t> Backtracer::list(const std::shared_ptr<AddressSpace>& space,
-                                                const Registers& inside, TraceeAddress first) {
+                                                const Registers& inside, TraceeAddress first,
+                                                StackReader* stack) {
   found_.clear();
   if (limit_ == 0 || !unwinder_.place_of(space, first).is_code) return found_;
   auto known = ids_.find(space);
@@ -55,7 +71,9 @@ std::span<const std::uint32_t> Backtracer::list(const std::shared_ptr<AddressSpa
     known = ids_.emplace(space, std::make_shared<FrameIds>(pool_)).first;
   }
   found_.push_back(id_of(space, known->second, {first, false}));
-  for (const UnwoundFrame& frame : unwinder_.callers(space, inside, limit_ - 1))
+  const auto callers = stack != nullptr ? unwinder_.callers(space, inside, limit_ - 1, *stack)
+                                        : unwinder_.callers(space, inside, limit_ - 1);
+  for (const UnwoundFrame& frame : callers)
     found_.push_back(id_of(space, known->second, frame));
   return found_;
 }
@@ -86,7 +104,7 @@ void Backtracer::define(const std::shared_ptr<AddressSpace>& space, std::uint32_
 }
 
 void Backtracer::forget(const AddressSpace& space, AddressRange range) {
-  unwinder_.forget(space);
+  unwinder_.forget(space, range);
   for (auto& [of, ids] : ids_) {
     if (of.lock().get() != &space || !ids->has_any_in(range)) continue;
     if (ids.use_count() > 1) ids = std::make_shared<FrameIds>(*ids);

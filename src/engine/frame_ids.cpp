@@ -16,16 +16,16 @@ TraceeAddress address_of(std::uint64_t key) { return TraceeAddress(key >> 1); }
 std::uint32_t FrameIdPool::take() {
   if (free_.empty()) {
     users_.push_back(1);
-    return static_cast<std::uint32_t>(users_.size() - 1);
+    return static_cast<std::uint32_t>(users_.size() - 1) * step_ + first_;
   }
   const std::uint32_t id = free_.back();
   free_.pop_back();
-  users_[id] = 1;
+  share(id);
   return id;
 }
 
 void FrameIdPool::give_back(std::uint32_t id) {
-  if (--users_[id] == 0) free_.push_back(id);
+  if (--users_[(id - first_) / step_] == 0) free_.push_back(id);
 }
 
 FrameIds::FrameIds(const FrameIds& other)

@@ -15,15 +15,20 @@ namespace sonictrace {
 /// see many processes.
 class FrameIdPool {
 public:
+  /// Those that leave `first` when they are divided by `step`: for several pools of one session.
+  explicit FrameIdPool(std::uint32_t first = 0, std::uint32_t step = 1)
+      : first_(first), step_(step) {}
+
   std::uint32_t take();
   /// One more user of an id that was taken.
-  void share(std::uint32_t id) { ++users_[id]; }
+  void share(std::uint32_t id) { ++users_[(id - first_) / step_]; }
   void give_back(std::uint32_t id);
 
   std::size_t handed_out() const { return users_.size() - free_.size(); }
 
 private:
-  std::vector<std::uint32_t> users_; ///< by id
+  std::uint32_t first_, step_;
+  std::vector<std::uint32_t> users_; ///< of each id
   std::vector<std::uint32_t> free_;
 };
 

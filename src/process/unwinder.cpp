@@ -3,9 +3,10 @@
 #include <libunwind-x86_64.h>
 #include <sys/ptrace.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 // Searches a table as .eh_frame_hdr has it, through the accessors; exported by libunwind for users
 // with tables of their own (perf is one), but in no header.
@@ -15,13 +16,13 @@ extern "C" int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t, unw_word_t, 
 namespace sonictrace {
 namespace {
 
-/// The stack of one walk, read page by page. Nothing else reads it meanwhile, and it is forgotten
-/// with the walk.
-class StackPages {
+/// The stack of a stopped thread, read page by page. Nothing else reads it meanwhile, and it is
+/// forgotten with the walk.
+class StackPages final : public StackReader {
 public:
-  explicit StackPages(const TraceeMemory& memory) : memory_(memory) {}
+  StackPages(const TraceeMemory& memory, const OwnCode* own) : memory_(memory), own_(own) {}
 
-  std::optional<std::uint64_t> word(std::uint64_t address) {
+  std::optional<std::uint64_t> word(std::uint64_t address) override {
     const auto offset = address % kPage;
     if (offset > kPage - sizeof(std::uint64_t)) return std::nullopt; // never: words are aligned
     const auto number = address / kPage;
@@ -33,6 +34,8 @@ public:
     }
     std::uint64_t value = 0;
     std::memcpy(&value, page.bytes.data() + offset, sizeof value);
+    if (own_ != nullptr && own_->thunks.contains(TraceeAddress(value)))
+      return own_->original(value);
     return value;
   }
 
@@ -45,6 +48,7 @@ private:
   };
 
   const TraceeMemory& memory_;
+  const OwnCode* own_;
   std::array<Page, 4> pages_;
 };
 
@@ -53,39 +57,72 @@ struct Walk {
   CodeMap& map;
   const AddressSpace& space;
   const user_regs_struct& registers;
-  StackPages stack;
+  StackReader& stack;
+  const OwnCode* own;        ///< null: there is none
   bool has_no_table = false; ///< of the frame to be left
 };
 
 Walk& walk_of(void* argument) { return *static_cast<Walk*>(argument); }
 
-/// .eh_frame_hdr of a module (Linux Standard Base, "Exception Frames"), as libunwind wants it told.
-std::optional<unw_dyn_info_t> unwind_table(const CodeModule& module) {
-  constexpr std::size_t kHeader = 12;
+constexpr std::size_t kTableHeader = 12; ///< bytes
+
+/// .eh_frame_hdr (Linux Standard Base, "Exception Frames"), as libunwind wants it told.
+std::optional<unw_dyn_info_t> unwind_table(AddressRange code, TraceeAddress at,
+                                           std::span<const std::byte> header) {
   constexpr std::byte kVersion{1}, kUnsigned4{0x03}, kSigned4FromTable{0x3b}; // DW_EH_PE_*
-  const auto at = module.image->unwind_table();
-  if (!at) return std::nullopt;
-  const auto header = module.image->bytes_at(*at, kHeader);
-  if (header.size() < kHeader || header[0] != kVersion || header[2] != kUnsigned4 ||
+  if (header.size() < kTableHeader || header[0] != kVersion || header[2] != kUnsigned4 ||
       header[3] != kSigned4FromTable)
     return std::nullopt;
   std::uint32_t entries = 0;
   std::memcpy(&entries, header.data() + 8, sizeof entries);
   unw_dyn_info_t table{};
-  table.start_ip = module.range.begin().value();
-  table.end_ip = module.range.end().value();
+  table.start_ip = code.begin().value();
+  table.end_ip = code.end().value();
   table.format = UNW_INFO_FORMAT_REMOTE_TABLE;
-  table.u.rti.segbase = module.bias.to_tracee(*at).value();
-  table.u.rti.table_data = table.u.rti.segbase + kHeader;
+  table.u.rti.segbase = at.value();
+  table.u.rti.table_data = table.u.rti.segbase + kTableHeader;
   table.u.rti.table_len = entries; // pairs of 4 bytes, counted in words of 8
   return table;
+}
+
+std::optional<unw_dyn_info_t> unwind_table(const CodeModule& module) {
+  const auto at = module.image->unwind_table();
+  if (!at) return std::nullopt;
+  return unwind_table(module.range, module.bias.to_tracee(*at),
+                      module.image->bytes_at(*at, kTableHeader));
+}
+
+std::optional<unw_dyn_info_t> unwind_table(const OwnCode& own) {
+  if (own.unwind_table > own.bytes.size()) return std::nullopt;
+  return unwind_table(own.text, own.text.begin() + static_cast<std::int64_t>(own.unwind_table),
+                      own.bytes.subspan(own.unwind_table));
+}
+
+bool is_own(const OwnCode* own, TraceeAddress address) {
+  return own != nullptr && own->text.contains(address);
+}
+
+/// What is there of a word in memory that never changes, by its file.
+std::span<const std::byte> constant_word(const Walk& walk, TraceeAddress address) {
+  if (is_own(walk.own, address)) {
+    const auto offset = static_cast<std::uint64_t>(address - walk.own->text.begin());
+    if (offset >= walk.own->bytes.size()) return {};
+    return walk.own->bytes.subspan(
+        offset, std::min<std::size_t>(sizeof(unw_word_t), walk.own->bytes.size() - offset));
+  }
+  const auto* module = walk.map.known_at(address);
+  return module != nullptr ? module->constant_bytes(address, sizeof(unw_word_t))
+                           : std::span<const std::byte>();
 }
 
 int find_rule(unw_addr_space_t handle, unw_word_t pc, unw_proc_info_t* result, int wanted,
               void* argument) {
   Walk& walk = walk_of(argument);
-  const auto place = walk.map.at(walk.space, TraceeAddress(pc));
-  auto table = place.module != nullptr ? unwind_table(*place.module) : std::nullopt;
+  std::optional<unw_dyn_info_t> table;
+  if (is_own(walk.own, TraceeAddress(pc)))
+    table = unwind_table(*walk.own);
+  else if (const auto* module = walk.map.at(walk.space, TraceeAddress(pc)).module)
+    table = unwind_table(*module);
   const int error =
       table ? _Ux86_64_dwarf_search_unwind_table(handle, pc, &*table, result, wanted, argument)
             : -UNW_ENOINFO;
@@ -102,23 +139,27 @@ int read_memory(unw_addr_space_t, unw_word_t address, unw_word_t* value, int is_
                 void* argument) {
   Walk& walk = walk_of(argument);
   if (is_write != 0) return -UNW_EINVAL;
-  if (const auto* module = walk.map.known_at(TraceeAddress(address))) {
-    const auto bytes = module->constant_bytes(TraceeAddress(address), sizeof *value);
-    if (!bytes.empty()) {
-      *value = 0;
-      std::memcpy(value, bytes.data(), bytes.size());
-      return 0;
-    }
+  if (const auto bytes = constant_word(walk, TraceeAddress(address)); !bytes.empty()) {
+    *value = 0;
+    std::memcpy(value, bytes.data(), bytes.size());
+    return 0;
   }
-  const auto word = walk.stack.word(address);
-  if (!word) return -UNW_EINVAL;
-  *value = *word;
+  if (const auto word = walk.stack.word(address)) {
+    *value = *word;
+    return 0;
+  }
+  if (walk.map.known_at(TraceeAddress(address)) == nullptr) return -UNW_EINVAL;
+  // A module's data: where its personality routine is, which rules refer to by way of a pointer.
+  // Nobody calls it here, and so it may be missing, as of a process that is gone.
+  const auto word = walk.space.memory().read_word(TraceeAddress(address));
+  *value = word ? *word : 0;
   return 0;
 }
 
 int read_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int is_write,
                   void* argument) {
   if (is_write != 0) return -UNW_EREADONLYREG;
+  walk_of(argument).stack.looks_at_register(static_cast<unsigned>(number));
   const user_regs_struct& raw = walk_of(argument).registers;
   switch (number) {
     case UNW_X86_64_RAX: *value = raw.rax; return 0;
@@ -173,10 +214,14 @@ struct Unwinder::Space {
 
   void forget() {
     map.forget();
+    forget_rules();
+  }
+  void forget_rules() {
     if (handle) unw_flush_cache(handle.get(), 0, 0);
   }
 
   CodeMap map;
+  std::optional<OwnCode> own;
   std::unique_ptr<unw_addr_space, DestroyAddressSpace> handle = make_handle();
 };
 
@@ -201,9 +246,30 @@ void Unwinder::forget(const AddressSpace& space) {
     if (known.lock().get() == &space) content->forget();
 }
 
+void Unwinder::forget(const AddressSpace& space, AddressRange range) {
+  for (auto& [known, content] : spaces_) {
+    if (known.lock().get() != &space) continue;
+    content->map.forget(range);
+    content->forget_rules();
+  }
+}
+
+void Unwinder::set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code) {
+  space_of(space).own = std::move(code);
+}
+
+void Unwinder::learn(const std::shared_ptr<AddressSpace>& space, std::vector<MappedCode> all) {
+  Space& known = space_of(space);
+  if (known.map.learn(std::move(all))) known.forget_rules();
+}
+
 void Unwinder::forget() {
   for (auto& [known, content] : spaces_)
     content->forget();
+}
+
+std::uint64_t Unwinder::questions(const std::shared_ptr<AddressSpace>& space) {
+  return space_of(space).map.questions();
 }
 
 CodeMap::Place Unwinder::place_of(const std::shared_ptr<AddressSpace>& space,
@@ -213,24 +279,37 @@ CodeMap::Place Unwinder::place_of(const std::shared_ptr<AddressSpace>& space,
 
 std::span<const UnwoundFrame> Unwinder::callers(const std::shared_ptr<AddressSpace>& space,
                                                 const Registers& registers, std::size_t limit) {
+  const Space& known = space_of(space);
+  StackPages stack(space->memory(), known.own ? &*known.own : nullptr);
+  return callers(space, registers, limit, stack);
+}
+
+std::span<const UnwoundFrame> Unwinder::callers(const std::shared_ptr<AddressSpace>& space,
+                                                const Registers& registers, std::size_t limit,
+                                                StackReader& stack) {
   found_.clear();
   Space& known = space_of(space);
   if (!known.handle || limit == 0 || registers.machine() != Machine::X86_64) return found_;
-  Walk walk{known.map, *space, registers.raw(), StackPages(space->memory())};
+  const OwnCode* const own = known.own ? &*known.own : nullptr;
+  Walk walk{known.map, *space, registers.raw(), stack, own};
   unw_cursor_t cursor;
   if (unw_init_remote(&cursor, known.handle.get(), &walk) < 0) return found_;
   bool left_trampoline = false;
-  while (found_.size() < limit) {
+  constexpr std::size_t kMostOwn = 64; // frames; the stack of a hostile process may have any number
+  for (std::size_t steps = 0; found_.size() < limit && steps < limit + kMostOwn; ++steps) {
     const int step = unw_step(&cursor);
     // Where there was no table, libunwind has gone on by the frame pointer: a guess.
     if (step <= 0 || walk.has_no_table) break;
-    unw_word_t address = 0;
-    if (unw_get_reg(&cursor, UNW_REG_IP, &address) < 0 || address == 0) break;
-    if (!known.map.at(*space, TraceeAddress(address)).is_code) break;
-    const bool is_trampoline = unw_is_signal_frame(&cursor) > 0;
-
-    found_.push_back({TraceeAddress(address), is_trampoline || left_trampoline});
-    left_trampoline = is_trampoline;
+    unw_word_t value = 0;
+    if (unw_get_reg(&cursor, UNW_REG_IP, &value) < 0 || value == 0) break;
+    const TraceeAddress address(value);
+    const bool interrupted = std::exchange(left_trampoline, false);
+    if (own != nullptr && (own->text.contains(address) ||
+                           std::binary_search(own->gadgets.begin(), own->gadgets.end(), address)))
+      continue;
+    if (!known.map.at(*space, address).is_code) break;
+    left_trampoline = unw_is_signal_frame(&cursor) > 0;
+    found_.push_back({address, left_trampoline || interrupted});
   }
   return found_;
 }

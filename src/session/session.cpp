@@ -43,7 +43,6 @@ enum class Chosen { Breakpoint, Inline, NotThere };
 
 Chosen choose_engine(const SessionOptions& options) {
   constexpr bool kInlineByDefault = false;
-  if (options.frames > 0) return Chosen::Breakpoint; // backtraces are made of stopped threads
   switch (options.engine) {
     case SessionOptions::Engine::Breakpoint: return Chosen::Breakpoint;
     case SessionOptions::Engine::Inline: return Chosen::Inline;

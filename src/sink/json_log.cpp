@@ -52,12 +52,17 @@ void JsonSink::Log::write(RecordBatch batch) {
     switch (header.kind) {
       case RecordKind::Enter: enter(*record); break;
       case RecordKind::Frames:
-        if (auto* call = calls_.thread(static_cast<pid_t>(header.thread)).find(header.call))
+        if ((header.flags & wire::kFramesOfNext) != 0)
+          read_frames(*record, whole_call_.frames);
+        else if (auto* call = calls_.thread(static_cast<pid_t>(header.thread)).find(header.call))
           read_frames(*record, call->frames);
         break;
       case RecordKind::Return:
       case RecordKind::Unwound: leave(*record); break;
-      case RecordKind::Call: whole_call(*record); break;
+      case RecordKind::Call:
+        whole_call(*record);
+        whole_call_.frames.clear();
+        break;
       case RecordKind::Counts:
         functions_.called(header.function);
         selection_.count_thinned(header.function, CountsView(record->payload).sums().calls, 0);

@@ -46,6 +46,7 @@ void TextSink::Log::write(RecordBatch batch) {
   while (records.next(record)) {
     if (record.header.kind == RecordKind::Call) {
       whole_call(record);
+      frames_of_next_.clear();
       continue;
     }
     write_plain_lines();
@@ -96,6 +97,7 @@ void TextSink::Log::enter(const RecordView& record) {
 }
 
 void TextSink::Log::note_frames(const RecordView& record) {
+  if ((record.header.flags & wire::kFramesOfNext) != 0) return read_frames(record, frames_of_next_);
   ThreadCalls& thread = calls_.thread(static_cast<pid_t>(record.header.thread));
   PendingCall* const call = thread.find(record.header.call);
   if (call != nullptr && call->line != CallLine::Never) read_frames(record, call->frames);

@@ -110,6 +110,8 @@ private:
   std::uint64_t thinned_at_ns_ = 0; ///< when what was left out was told last
   std::uint64_t entered_ = 0;
 
+  std::vector<std::uint32_t> frames_of_next_; ///< of the Call that follows
+
   std::string& out_;           ///< the writer's pending text
   std::size_t line_start_ = 0; ///< of the line being made, in out_
   /// The line that is not ended: of this call, so many columns wide. Split form only.

@@ -15,7 +15,7 @@ void TextSink::Log::whole_call(const RecordView& record) {
   if (open_line_)
     end_open_line(kUnfinished); // there are no plain lines yet: they would be behind it
   const CallFields fields = call_fields(record);
-  if (header.flags == 0 && plain_lines_.add(header, fields, function)) {
+  if (header.flags == 0 && frames_of_next_.empty() && plain_lines_.add(header, fields, function)) {
     if (plain_lines_.is_full()) write_plain_lines();
     return;
   }
@@ -52,6 +52,7 @@ void TextSink::Log::write_whole(const wire::RecordHeader& header, const CallFiel
   append_arguments(out_, *function.plan, fields.entry, end.returned(), ArgumentPart::All, style_);
   out_ += ") ";
   write_end(function, end);
+  frames_.append_block(out_, frames_of_next_);
 }
 
 } // namespace sonictrace

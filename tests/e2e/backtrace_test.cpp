@@ -139,9 +139,10 @@ INSTANTIATE_TEST_SUITE_P(E2e, Backtraces,
                                                std::get<1>(tested.param));
                          });
 
-TEST(BacktracesOfSystemCalls, begin_behind_the_instruction) {
-  const Traced traced =
-      trace("breakpoint", {"-S", "-L", "-w", "64"}, {tracee("backtrace-pie-lazy")});
+class BacktracesOfSystemCalls : public WithEngine {};
+
+TEST_P(BacktracesOfSystemCalls, begin_behind_the_instruction) {
+  const Traced traced = this->traced({"-S", "-w", "64"}, {tracee("backtrace-pie-lazy")});
   ASSERT_TRUE(traced.ended.exited_with(0)) << traced.ended.err;
   // That which writes the first line: below the library's frames are those that it tells.
   const auto told = told_by(traced.ended.out).at("bt_here(1)");
@@ -162,6 +163,119 @@ TEST(BacktracesOfSystemCalls, begin_behind_the_instruction) {
   EXPECT_EQ(first, "write");
   ASSERT_GT(shown.size(), told.size()) << traced.text.substr(0, 3000);
   EXPECT_EQ(Addresses(shown.end() - static_cast<std::ptrdiff_t>(told.size()), shown.end()), told);
+}
+
+INSTANTIATE_OVER_ENGINES(BacktracesOfSystemCalls);
+
+// ---- both engines say the same ----------------------------------------------------------------
+
+/// A call of a log with its frames, without addresses, which differ from run to run.
+struct ShownCall {
+  std::string line; ///< without arguments and results: there are no prototypes
+  std::vector<std::string> frames;
+  bool begins_at_first_frame = false; ///< -i shows the same address
+
+  bool operator==(const ShownCall&) const = default;
+};
+
+void PrintTo(const ShownCall& call, std::ostream* out) {
+  *out << call.line;
+  for (const auto& frame : call.frames)
+    *out << "\n  " << frame;
+}
+
+/// By `NAME(N`. The frames stand behind the line that tells the call's end.
+std::map<std::string, ShownCall> shown_calls(const std::string& log) {
+  static const std::regex call(R"((?:\d+ )?\[(0x[0-9a-f]+)\] ( *)(sk_\w+|qsort)\((\w+).*)");
+  std::map<std::string, ShownCall> all;
+  ShownCall* current = nullptr;
+  std::string instruction;
+  for (const auto& line : lines_of(log)) {
+    std::smatch parts;
+    if (const auto frame = parse_frame(line)) {
+      if (current == nullptr) continue;
+      if (current->frames.empty())
+        current->begins_at_first_frame = std::stoull(instruction, nullptr, 16) == frame->address;
+      current->frames.push_back(line.substr(0, line.rfind('[')));
+    } else if (std::regex_match(line, parts, call)) {
+      instruction = parts[1];
+      current = &all[parts[3].str() + "(" + (parts[3] == "qsort" ? "" : parts[4].str())];
+      const bool unwound = line.find("<unwound>") != std::string::npos;
+      current->line = parts[2].str() + parts[3].str() + (unwound ? " unwound" : "");
+    } else {
+      current = nullptr;
+    }
+  }
+  return all;
+}
+
+class BothEngines : public testing::TestWithParam<std::string> {
+protected:
+  static std::map<std::string, ShownCall> run(const std::string& engine,
+                                              const std::string& frames) {
+    const Traced traced = trace(engine, {"-i", "-n", "2", "-w", frames, "-e", "sk_*+qsort"},
+                                {tracee("stacks-" + GetParam()), tracee("libstacks_plug.so")});
+    EXPECT_TRUE(traced.ended.exited_with(0)) << traced.ended.end() << traced.ended.err;
+    return shown_calls(traced.text);
+  }
+};
+
+TEST_P(BothEngines, show_the_same_frames_instruction_and_indentation) {
+  const auto expected = run("breakpoint", "8");
+  const auto inside = run("inline", "8");
+
+  EXPECT_GT(expected.size(), 40u);
+  for (const auto& [name, call] : expected) {
+    ASSERT_TRUE(inside.contains(name)) << name;
+    const ShownCall& other = inside.at(name);
+    EXPECT_EQ(other.line, call.line);
+    EXPECT_TRUE(other.begins_at_first_frame) << name;
+    // wide(910, ...) has more on its stack than is copied.
+    if (name == "sk_call(910" || name == "sk_note(911")
+      EXPECT_TRUE(other.frames.size() <= call.frames.size() &&
+                  std::equal(other.frames.begin(), other.frames.end(), call.frames.begin()))
+          << testing::PrintToString(other);
+    else
+      EXPECT_EQ(other, call);
+  }
+  EXPECT_EQ(inside.size(), expected.size());
+}
+
+TEST_P(BothEngines, agree_on_a_deep_stack_as_far_as_it_is_copied) {
+  const auto expected = run("breakpoint", "200");
+  const auto inside = run("inline", "200");
+
+  const auto& all = expected.at("sk_note(800").frames;
+  const auto& cut = inside.at("sk_note(800").frames;
+  ASSERT_EQ(all.size(), 200u);
+  EXPECT_GT(cut.size(), 100u); // 32 KB
+  EXPECT_LT(cut.size(), all.size());
+  EXPECT_TRUE(std::equal(cut.begin(), cut.end(), all.begin())) << testing::PrintToString(cut);
+}
+
+INSTANTIATE_TEST_SUITE_P(E2e, BothEngines,
+                         testing::Values("pie-lazy", "pie-now", "nopie-lazy", "nopie-now",
+                                         "frameless", "noplt"),
+                         [](const auto& tested) { return as_test_name(tested.param); });
+
+/// All frames of a log, in order, without addresses.
+std::vector<std::string> shown_frames(const Traced& traced) {
+  std::vector<std::string> all;
+  for (const auto& line : lines_of(traced.text))
+    if (parse_frame(line)) all.push_back(line.substr(0, line.rfind('[')));
+  return all;
+}
+
+TEST(BacktracesOnMusl, are_the_same_with_both_engines) {
+  const std::string program = tracee("musl/calls-pie");
+  if (!exists(program)) GTEST_SKIP() << "there is no musl-gcc here";
+
+  const Traced expected = trace("breakpoint", {"-w", "6"}, {program});
+  const Traced inside = trace("inline", {"-w", "6"}, {program});
+
+  EXPECT_GT(shown_frames(expected).size(), 100u);
+  EXPECT_EQ(shown_frames(inside), shown_frames(expected));
+  EXPECT_NE(inside.text.find("inline engine"), std::string::npos);
 }
 
 } // namespace

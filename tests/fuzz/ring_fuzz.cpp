@@ -1,6 +1,7 @@
 // What a traced process may write to the memory that it shares with us: anything, at any time.
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -132,6 +133,21 @@ FunctionDefinition function_of(FunctionId id) {
   return function;
 }
 
+/// As if this program were the traced one: addresses in a stack may be code.
+ProcessCode own_code() {
+  static const auto space = [] {
+    auto opened = AddressSpace::open(::getpid());
+    if (!opened) std::abort();
+    return *opened;
+  }();
+  static const auto mapped = CodeMap::survey(
+      *space,
+      [](const UniqueFd& file, const std::string& name) { return elf::Image::open(file, name); },
+      {});
+  const auto nowhere = *AddressRange::make(TraceeAddress(0), TraceeAddress(0));
+  return {space, OwnCode{nowhere, {}, 0, nowhere, {}}, mapped};
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -152,6 +168,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                            return TickClock::Reading{now, now, now, 0};
                          },
                          false));
+  queue.push({0, CodeAdded{arena, own_code(), 8}});
   queue.push({0, ArenaAdded{arena}});
   queue.push({0, Definition(function_of(0))});
   queue.push({0, Definition(function_of(1))});

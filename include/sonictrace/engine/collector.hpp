@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "sonictrace/base/address_range.hpp"
 #include "sonictrace/stream/sink.hpp"
 
 namespace sonictrace {
 
 class Arena;
 class TickClock;
+struct MappedCode;
+struct ProcessCode;
 
 struct CollectorOptions {
   /// Called when a thread waits in the dynamic linker's rendezvous, again and again until it is
@@ -69,6 +72,12 @@ public:
   /// Begins to read the rings of a process, which has none in use yet. `process`: the number that
   /// was reserved for it; 0: none was.
   void add_arena(std::shared_ptr<Arena> arena, std::uint32_t process = 0);
+  /// For the backtraces of an arena's calls: to be told before it is added. `frames`: at most.
+  void add_code(const std::shared_ptr<Arena>& arena, ProcessCode code, std::size_t frames);
+  /// Its code is another from now on.
+  void learn_code(const std::shared_ptr<Arena>& arena, std::vector<TraceeAddress> gadgets,
+                  std::vector<MappedCode> mapped);
+  void forget_code(const std::shared_ptr<Arena>& arena, AddressRange range);
   /// For a process that is to get an arena: for `inherited_call`.
   std::uint32_t reserve_process();
   /// The thread of this ring is gone. What it has left is read, then another thread can take it.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -25,6 +26,15 @@ struct CodeModule {
   std::span<const std::byte> constant_bytes(TraceeAddress from, std::size_t size) const;
 };
 
+/// A piece of a file that is mapped as code.
+struct MappedCode {
+  AddressRange range;
+  std::uint64_t device = 0, inode = 0, offset = 0; ///< inode 0: the vdso
+  std::shared_ptr<const CodeModule> module;        ///< null: its file can't be read
+
+  bool operator==(const MappedCode&) const = default;
+};
+
 /// Which image holds a piece of code, by what the kernel has mapped: also modules that the dynamic
 /// linker does not list (its own, the vdso, a static program). Remembers what it has found, so that
 /// most questions cost no system call.
@@ -42,19 +52,31 @@ public:
   Place at(const AddressSpace& space, TraceeAddress address);
   /// The module whose segments hold `address`, of those that were found so far.
   const CodeModule* known_at(TraceeAddress address) const;
-  /// Mappings have changed (dlclose).
+
+  /// All code of files that a process has mapped now, sorted by address. Modules in `known` are not
+  /// parsed again. For a CodeMap that is asked later, when the process may be gone.
+  static std::vector<MappedCode> survey(const AddressSpace& space, const OpenImage& open,
+                                        const std::vector<MappedCode>& known);
+  /// What a survey has found takes the place of all that is known. Returns whether something that
+  /// was known is gone.
+  bool learn(std::vector<MappedCode> all);
+
+  /// How often `at` has asked the kernel.
+  std::uint64_t questions() const { return questions_; }
+
+  /// Mappings have changed (dlclose): of all, or only in a range.
   void forget();
+  void forget(AddressRange range);
 
 private:
-  struct Code {
-    AddressRange range;
-    const CodeModule* module; ///< null: its file can't be read
-  };
-  std::unique_ptr<CodeModule> find_module(const AddressSpace& space, const Mapping& mapping) const;
+  static std::shared_ptr<const CodeModule>
+  find_module(const AddressSpace& space, const OpenImage& open, const Mapping& mapping);
+  void list_modules();
 
   OpenImage open_;
-  std::vector<Code> code_;
-  std::vector<std::unique_ptr<CodeModule>> modules_;
+  std::uint64_t questions_ = 0;
+  std::vector<MappedCode> code_;                           ///< sorted by address
+  std::vector<std::shared_ptr<const CodeModule>> modules_; ///< likewise; each once
 };
 
 } // namespace sonictrace

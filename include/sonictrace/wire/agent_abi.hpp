@@ -286,7 +286,9 @@ struct AgentControl {
   std::uint64_t max_rings;
   /// A seccomp filter is there, or about to be: the agent makes no system calls any more.
   std::uint32_t makes_no_calls;
-  std::uint32_t reserved;
+  /// Of each call's stack so much is recorded, a RingStack included, a multiple of 8 (-w); 0:
+  /// nothing. Then the form is Split, and sites lead to `enter_with_stack`.
+  std::uint32_t stack_size;
   /// 1: it is. Kept by the agent; the first ones are from the start.
   std::uint8_t group_is_mapped[kMaxGroups];
 };
@@ -367,7 +369,8 @@ struct AgentHeader {
   std::uint32_t syscall;                          ///< where the tracer has threads call: kCallingCode of process/
   std::uint32_t program_headers;                  ///< Elf64_Phdrs for dl_iterate_phdr
   std::uint32_t program_header_count;
-  std::uint32_t reserved[3];
+  std::uint32_t enter_with_stack; ///< the same as `enter`, where AgentControl::stack_size is set
+  std::uint32_t reserved[2];
 };
 
 } // namespace sonictrace::wire

@@ -11,12 +11,14 @@ enum class RecordKind : std::uint8_t {
   Enter = 1,   ///< a call begins; captured arguments follow
   Return = 2,  ///< it returned; captured results follow (the result word first)
   Unwound = 3, ///< it was left by an exception or a longjmp; nothing follows
-  Frames = 4, ///< where it was made, directly behind its Enter: ids of 4 bytes of FrameDefinitions,
-              ///< innermost first; `detail` is their number
+  Frames = 4, ///< where it was made, directly behind its Enter, or before its Call (kFramesOfNext):
+              ///< ids of 4 bytes of FrameDefinitions, innermost first; `detail` is their number
   Call = 5,   ///< a whole call, made known at its end; a CallPayload follows
   Counts = 6, ///< calls that no record of their own tells of; a CountsPayload follows
 };
 
+/// Of a Frames: of the Call that is the next record.
+constexpr std::uint8_t kFramesOfNext = 1;
 /// Of a Call: it was left by an exception or a longjmp, and has no result.
 constexpr std::uint8_t kCallUnwound = 1;
 /// Of a Call: it has returned, or will, but nobody sees with what and when: functions that return
@@ -56,7 +58,7 @@ constexpr std::size_t kRecordAlignment = 8;
 struct RecordHeader {
   std::uint32_t size; ///< bytes, this header included
   RecordKind kind;
-  std::uint8_t flags;  ///< of a Call, else 0
+  std::uint8_t flags;  ///< of a Call or a Frames, else 0
   std::uint16_t depth; ///< of the call among the open calls of its thread; outermost 1, saturating
   std::uint32_t function; ///< FunctionId, defined before its first use
   std::uint32_t thread;   ///< tid

@@ -61,9 +61,21 @@ struct RingRecord {
   std::uint8_t reserved;
   std::uint32_t entry_size;  ///< bytes behind this header, captured at the entry
   std::uint32_t result_size; ///< bytes behind those (rounded up to 8), captured at the return
-  std::uint32_t reserved2;
+  std::uint32_t stack_size;  ///< Enter, Call: bytes behind those (likewise): a RingStack, and words
 };
 static_assert(sizeof(RingRecord) == 64);
+
+/// The stack that a call was made on, and the registers that callees keep. Behind it, what lay on
+/// the stack above the return address: as much as was asked for, or as could be read. In a signal
+/// handler on a stack of its own (sigaltstack(2)) the interrupted stack follows. Return thunks are
+/// replaced by what they stand for.
+struct RingStack {
+  std::uint64_t slot; ///< address of the return address
+  std::uint64_t rbx, rbp, r12, r13, r14, r15;
+  std::uint64_t interrupted; ///< address of the first word of the interrupted stack
+  std::uint64_t words;       ///< before those
+};
+static_assert(sizeof(RingStack) == 72);
 
 constexpr std::uint32_t sequence_of(std::uint64_t position) {
   return static_cast<std::uint32_t>(position / kRingAlignment) + 1;

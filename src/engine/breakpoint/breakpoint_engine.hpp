@@ -24,6 +24,10 @@ public:
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
                                    const Installation& what, std::optional<StoppedTracee>& stopped,
                                    std::optional<Exit>& killed) override;
+  /// See Unwinder.
+  void set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code) {
+    calls_.set_own_code(space, std::move(code));
+  }
   /// So many calls of the thread are open that this engine has not recorded.
   void set_outer_depth(pid_t tid, std::uint16_t depth);
   /// Takes the marks at `at` out again, and the breakpoint where it stands for nothing else.

@@ -30,8 +30,13 @@ CallRecorder::CallRecorder(const EngineParts& parts)
     : recorder_(parts.recorder), latency_ns_(parts.stop_latency_ns),
       syscall_latency_ns_(parts.syscall_stop_latency_ns) {
   if (parts.frames > 0)
-    backtracer_.emplace(parts.images, parts.frames,
-                        [this](const FrameDefinition& frame) { recorder_.define(frame); });
+    backtracer_.emplace(
+        opener(parts.images), parts.frames,
+        [this](const FrameDefinition& frame) { recorder_.define(frame); }, FrameIdPool(0, 2));
+}
+
+void CallRecorder::set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code) {
+  if (backtracer_) backtracer_->set_own_code(space, std::move(code));
 }
 
 void CallRecorder::forget_code(const AddressSpace& space, AddressRange range) {

@@ -22,6 +22,8 @@ public:
   Recorder& recorder() { return recorder_; }
   /// Something was unmapped from the address space.
   void forget_code(const AddressSpace& space, AddressRange range);
+  /// See Unwinder.
+  void set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code);
   /// `child` has a copy of the memory of `parent`.
   void copy_code(const std::shared_ptr<AddressSpace>& parent,
                  const std::shared_ptr<AddressSpace>& child);

@@ -314,6 +314,20 @@ void Collector::add_arena(std::shared_ptr<Arena> arena, std::uint32_t process) {
   work_->push(ArenaAdded{std::move(arena)});
 }
 
+void Collector::add_code(const std::shared_ptr<Arena>& arena, ProcessCode code,
+                         std::size_t frames) {
+  work_->push(CodeAdded{arena, std::move(code), frames});
+}
+
+void Collector::learn_code(const std::shared_ptr<Arena>& arena, std::vector<TraceeAddress> gadgets,
+                           std::vector<MappedCode> mapped) {
+  work_->push(CodeLearned{arena, std::move(gadgets), std::move(mapped)});
+}
+
+void Collector::forget_code(const std::shared_ptr<Arena>& arena, AddressRange range) {
+  work_->push(CodeGone{arena, range});
+}
+
 void Collector::hold(std::uint64_t seen_ns) {
   const TickClock& clock = work_->clock();
   const std::uint64_t ago = monotonic_ns() - seen_ns;

@@ -86,6 +86,8 @@ void CollectorLoop::take_queue() {
       for (const FunctionId function : thinned_)
         if (function < wire::kMaxFunctions)
           std::atomic_ref(added->arena->function_flags()[function]) |= wire::kFunctionThinned;
+    } else if (auto* code = std::get_if<CodeAdded>(&pending_[i].what)) { // comes before its arena
+      add_code(*code);
     } else if (const auto* removed = std::get_if<ArenaRemoved>(&pending_[i].what)) {
       for (auto& readers : arenas_)
         if (readers.arena() == removed->arena) readers.end_all();
@@ -149,6 +151,23 @@ void CollectorLoop::pass_on(const QueueItem& item, std::uint64_t now) {
     pass_on_open_calls(*open, now);
   else if (const auto* removed = std::get_if<ArenaRemoved>(&item.what))
     remove(*removed->arena, now);
+  else if (const auto* learned = std::get_if<CodeLearned>(&item.what); learned && stacks_)
+    stacks_->learn(*learned->arena, learned->gadgets, learned->mapped);
+  else if (const auto* gone = std::get_if<CodeGone>(&item.what); gone && stacks_)
+    stacks_->forget(*gone->arena, gone->range);
+}
+
+void CollectorLoop::add_code(CodeAdded& added) {
+  if (!stacks_) {
+    // The definition of a frame comes before the record that it is made for, and behind those that
+    // its number may have meant another one for.
+    stacks_ = std::make_unique<RecordedStacks>(added.frames, [this](const FrameDefinition& frame) {
+      flush();
+      inner_.define(frame);
+    });
+    maker_.use(*stacks_);
+  }
+  stacks_->add(*added.arena, std::move(added.code));
 }
 
 void CollectorLoop::define(const Definition& definition) {
@@ -247,6 +266,7 @@ void CollectorLoop::remove(const Arena& arena, std::uint64_t now) {
   calls_ += found->calls();
   lost_ += found->lost();
   numbers_.forget(arena);
+  if (stacks_) stacks_->remove(arena);
   arenas_.erase(found);
   merge_.begin();
   for (auto& readers : arenas_)

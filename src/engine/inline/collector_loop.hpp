@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/inline/arena_readers.hpp"
 #include "engine/inline/collector_queue.hpp"
 #include "engine/inline/merge.hpp"
+#include "engine/inline/recorded_stacks.hpp"
 #include "sonictrace/stream/sink.hpp"
 
 namespace sonictrace {
@@ -57,6 +59,7 @@ private:
   void pass_on_batch(RecordBatch batch, std::uint64_t until, std::uint64_t now);
   void pass_on_open_calls(const QueuedOpenCalls& open, std::uint64_t now);
   void define(const Definition& definition);
+  void add_code(CodeAdded& added);
   void remove(const Arena& arena, std::uint64_t now);
   bool merge(std::uint64_t until, std::uint64_t now);
   void drain(ArenaReaders& readers, std::uint64_t now);
@@ -69,6 +72,7 @@ private:
   TickClock clock_;
   KnownFunctions functions_;
   RecordMaker maker_{functions_, clock_};
+  std::unique_ptr<RecordedStacks> stacks_; ///< null: no backtraces are wanted
   BatchWriter out_;
   std::size_t passed_on_ = 0;
   Merge merge_;

@@ -14,6 +14,7 @@
 #include "engine/inline/arena.hpp"
 #include "engine/inline/open_call_reader.hpp"
 #include "engine/inline/record_maker.hpp"
+#include "engine/inline/recorded_stacks.hpp"
 #include "sonictrace/stream/definition.hpp"
 
 namespace sonictrace {
@@ -34,9 +35,27 @@ struct ArenaRemoved {
   std::shared_ptr<Arena> arena;
 };
 
+/// Of a process whose calls come with their stacks: see RecordedStacks.
+struct CodeAdded {
+  std::shared_ptr<Arena> arena;
+  ProcessCode code;
+  std::size_t frames; ///< most of a backtrace
+};
+struct CodeLearned {
+  std::shared_ptr<Arena> arena;
+  std::vector<TraceeAddress> gadgets;
+  std::vector<MappedCode> mapped;
+};
+struct CodeGone {
+  std::shared_ptr<Arena> arena;
+  AddressRange range;
+};
+
 struct QueueItem {
   std::uint64_t ticks; ///< when it was put in
-  std::variant<Definition, QueuedBatch, QueuedOpenCalls, ArenaAdded, ArenaRemoved> what;
+  std::variant<Definition, QueuedBatch, QueuedOpenCalls, ArenaAdded, ArenaRemoved, CodeAdded,
+               CodeLearned, CodeGone>
+      what;
 };
 
 /// From the tracer's thread to the collector's.

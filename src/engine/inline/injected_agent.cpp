@@ -365,14 +365,15 @@ Result<void> InjectedAgent::switch_off() const {
   return space_->memory().write(at, bytes_of(std::uint32_t{0}));
 }
 
-std::optional<TraceeAddress> InjectedAgent::entry_of_thunk(TraceeAddress address) const {
-  if (!places_.region.contains(address)) return std::nullopt;
-  const std::uint64_t offset = address.value() - places_.region.begin().value();
+std::optional<TraceeAddress> InjectedAgent::entry_of_thunk(AddressRange region,
+                                                           TraceeAddress address) {
+  if (!region.contains(address)) return std::nullopt;
+  const std::uint64_t offset = address.value() - region.begin().value();
   const std::uint64_t in_group = offset % wire::kGroupStride;
   const std::uint64_t thunk = in_group / wire::kThunkSize;
   if (thunk == 0 || thunk >= wire::kEntriesOfGroup) return std::nullopt;
-  return places_.region.begin() + static_cast<std::int64_t>(offset - in_group + wire::kGroupCode +
-                                                            thunk * sizeof(wire::AgentEntry));
+  return region.begin() + static_cast<std::int64_t>(offset - in_group + wire::kGroupCode +
+                                                    thunk * sizeof(wire::AgentEntry));
 }
 
 } // namespace sonictrace

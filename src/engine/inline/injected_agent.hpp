@@ -63,7 +63,10 @@ public:
                                                             ring * sizeof(wire::AgentBlock));
   }
   /// The entry of a return thunk, for an address in one (also the one behind its call).
-  std::optional<TraceeAddress> entry_of_thunk(TraceeAddress address) const;
+  std::optional<TraceeAddress> entry_of_thunk(TraceeAddress address) const {
+    return entry_of_thunk(places_.region, address);
+  }
+  static std::optional<TraceeAddress> entry_of_thunk(AddressRange region, TraceeAddress address);
 
 private:
   InjectedAgent(std::shared_ptr<AddressSpace> space, std::shared_ptr<Arena> arena,

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <iterator>
 
+#include "engine/inline/recorded_stacks.hpp"
 #include "sonictrace/base/check.hpp"
 
 namespace sonictrace {
@@ -16,8 +17,8 @@ std::unique_ptr<Engine> make_inline_engine(EngineParts parts, Collector& collect
 }
 
 InlineEngine::InlineEngine(EngineParts parts, Collector& collector)
-    : parts_(parts), collector_(collector), setup_(parts_.recording, collector.clock()),
-      breakpoints_(std::move(parts)) {}
+    : parts_(parts), collector_(collector),
+      setup_(parts_.recording, parts_.frames, collector.clock()), breakpoints_(std::move(parts)) {}
 
 InlineEngine::~InlineEngine() = default;
 
@@ -83,6 +84,12 @@ std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpac
   auto left = inside->install(what, stopped, killed, refused);
   if (killed) return refused;
   if (knocked) left.marks.push_back(inside->linker_mark());
+  if (parts_.frames > 0 && inside->agent() && !inside->is_idle_copy()) {
+    const OwnCode own = inside->own_code();
+    collector_.learn_code(inside->agent()->arena(), own.gadgets,
+                          inside->survey(opener(parts_.images)));
+    breakpoints_.set_own_code(space, own);
+  }
   if (!left.probes.empty()) used_breakpoints_ = true;
   if (what.code_is_quiet && !what.only_fresh_is_quiet) watch_linker(*inside, stopped, killed, left);
   if (killed) return refused;
@@ -111,8 +118,18 @@ Result<void> InlineEngine::inject(InlineSpace& space, const Installation& what,
   if (auto done = space.inject(caller, **setup); !done) return done;
   (void)space.agent()->threads().announce(registers->raw().fs_base, tid);
   used_inline_ = true;
+  tell_code(space);
   collector_.add_arena(space.agent()->arena());
   return {};
+}
+
+/// For the backtraces of what is recorded in its arena.
+void InlineEngine::tell_code(InlineSpace& space) {
+  if (parts_.frames == 0) return;
+  const OwnCode own = space.own_code();
+  collector_.add_code(space.agent()->arena(),
+                      {space.space(), own, space.survey(opener(parts_.images))}, parts_.frames);
+  breakpoints_.set_own_code(space.space(), own);
 }
 
 /// Turns the breakpoint in the dynamic linker into a jump.
@@ -135,8 +152,12 @@ void InlineEngine::set_step_area(const std::shared_ptr<AddressSpace>& space, Tra
 }
 
 void InlineEngine::module_gone(const AddressSpace& space, AddressRange range) {
-  if (const auto known = spaces_.find(&space); known != spaces_.end())
-    known->second->module_gone(range);
+  if (const auto known = spaces_.find(&space); known != spaces_.end()) {
+    InlineSpace& inside = *known->second;
+    inside.module_gone(range);
+    if (parts_.frames > 0 && inside.agent() && !inside.is_idle_copy())
+      collector_.forget_code(inside.agent()->arena(), range);
+  }
   breakpoints_.module_gone(space, range);
 }
 
@@ -284,6 +305,7 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
     }
     const auto& arena = thread.space->agent()->arena();
     (void)thread.space->agent()->threads().announce(key, tracee->tid());
+    tell_code(*thread.space);
     collector_.add_arena(arena, thread.process);
     thread.inherited.clear();
     return;

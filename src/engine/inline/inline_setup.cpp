@@ -2,6 +2,7 @@
 
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <span>
 
 extern "C" const std::byte sonictrace_agent_begin[];
@@ -19,6 +20,16 @@ wire::RecordForm form_of(RecordingOptions::Form form) {
   return wire::RecordForm::Split;
 }
 
+/// How much of a call's stack to copy for so many frames. The first one, which is the return
+/// address, needs none. Most frames have less than a hundred bytes, some a buffer for a path.
+std::uint32_t stack_size_for(std::size_t frames) {
+  if (frames == 0) return 0;
+  constexpr std::size_t kOfFrame = 512, kLeast = std::size_t{8} << 10,
+                        kMost = std::size_t{32} << 10;
+  const std::size_t words = frames == 1 ? 0 : std::clamp(frames * kOfFrame, kLeast, kMost);
+  return static_cast<std::uint32_t>(sizeof(wire::RingStack) + words);
+}
+
 } // namespace
 
 Result<const InlineSetup::Made*> InlineSetup::get() {
@@ -27,7 +38,10 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
     return Error::saying("the processor's time stamp counter can't be used as a clock here");
   auto image = AgentImage::of(std::span(sonictrace_agent_begin, sonictrace_agent_end));
   if (!image) return std::move(image).error();
-  const wire::RecordForm form = form_of(recording_.form);
+  // A stack is recorded when its call begins.
+  const wire::RecordForm form = frames_ != 0 && recording_.form == RecordingOptions::Form::Whole
+                                    ? wire::RecordForm::Split
+                                    : form_of(recording_.form);
   auto costs = rehearse(*image, clock_, form);
   if (!costs) return std::move(costs).error();
 
@@ -36,6 +50,7 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
   control.inside_ticks = costs->inside_ticks;
   control.ns_per_tick_32 = clock_.ns_per_tick_32();
   control.form = form;
+  if (form == wire::RecordForm::Split) control.stack_size = stack_size_for(frames_);
   control.wants_histograms = recording_.percentiles;
   control.min_ticks = form == wire::RecordForm::Count ? clock_.ticks_of(recording_.min_time_ns) : 0;
   control.max_depth = recording_.max_depth;

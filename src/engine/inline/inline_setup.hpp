@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -14,8 +15,9 @@ namespace sonictrace {
 class InlineSetup {
 public:
   /// `clock` outlives this.
-  InlineSetup(const RecordingOptions& recording, const TickClock& clock)
-      : recording_(recording), clock_(clock) {}
+  /// `frames`: of a call's backtrace, at most.
+  InlineSetup(const RecordingOptions& recording, std::size_t frames, const TickClock& clock)
+      : recording_(recording), frames_(frames), clock_(clock) {}
 
   struct Made {
     AgentImage image;
@@ -30,6 +32,7 @@ public:
 
 private:
   RecordingOptions recording_;
+  std::size_t frames_;
   const TickClock& clock_;
   std::optional<Made> made_;
 };

@@ -96,6 +96,10 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   Areas::Routines routines{};
   for (std::size_t i = 0; i < routines.size(); ++i)
     routines[i] = agent_->routine(static_cast<AgentRoutine>(i));
+  if (control.stack_size != 0)
+    routines[static_cast<std::size_t>(AgentRoutine::Enter)] =
+        agent_->in_text(agent_->header().enter_with_stack);
+  image_ = setup.image.bytes();
   writer_.emplace(space_, routines);
   plans_.emplace(space_);
   line_.emplace(agent_->arena());
@@ -174,7 +178,7 @@ void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& i
       site.flags |= flags_by_name(definition.mangled, is_musl_);
       if ((site.flags & wire::kSiteLooksAtCaller) != 0 && probe.module != nullptr)
         if (const auto at = images_.gadget(probe.module->parsed->shared_image()))
-          site.gadget = probe.module->bias.to_tracee(*at).value();
+          note_gadget(site.gadget = probe.module->bias.to_tracee(*at).value());
       into.calls.push_back({probe.at, probe.size, probe.slot, site, AgentRoutine::Enter});
       continue;
     }
@@ -253,7 +257,33 @@ Result<void> InlineSpace::patch_rendezvous(std::optional<StoppedTracee>& stopped
   return {};
 }
 
+void InlineSpace::note_gadget(std::uint64_t gadget) {
+  const TraceeAddress at(gadget);
+  const auto place = std::lower_bound(gadgets_.begin(), gadgets_.end(), at);
+  if (gadget != 0 && (place == gadgets_.end() || *place != at)) gadgets_.insert(place, at);
+}
+
+const std::vector<MappedCode>& InlineSpace::survey(const CodeMap::OpenImage& open) {
+  mapped_ = CodeMap::survey(*space_, open, mapped_);
+  return mapped_;
+}
+
+OwnCode InlineSpace::own_code() const {
+  OwnCode own{agent_->places().text,   image_, agent_->header().eh_frame_hdr,
+              agent_->places().region, {},     gadgets_};
+  own.original = [region = own.thunks,
+                  space = std::weak_ptr(space_)](std::uint64_t address) -> std::uint64_t {
+    const auto entry = InjectedAgent::entry_of_thunk(region, TraceeAddress(address));
+    const auto there = space.lock();
+    if (!entry || !there) return address;
+    const auto word = there->memory().read_word(*entry);
+    return word ? *word : address;
+  };
+  return own;
+}
+
 void InlineSpace::module_gone(AddressRange range) {
+  std::erase_if(gadgets_, [&](TraceeAddress gadget) { return range.contains(gadget); });
   if (writer_) writer_->forget(range);
 }
 
@@ -309,6 +339,9 @@ std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace>
   copy->why_not_ = why_not_;
   copy->counting_ = counting_;
   copy->bound_ = bound_;
+  copy->image_ = image_;
+  copy->mapped_ = mapped_;
+  copy->gadgets_ = gadgets_;
   if (!agent_) return copy;
   copy->agent_.emplace(agent_->for_child(child));
   copy->writer_.emplace(writer_->for_child(child));

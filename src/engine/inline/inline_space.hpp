@@ -18,6 +18,7 @@
 #include "sonictrace/engine/collector.hpp"
 #include "sonictrace/engine/engine.hpp"
 #include "sonictrace/engine/function_table.hpp"
+#include "sonictrace/process/unwinder.hpp"
 
 namespace sonictrace {
 
@@ -61,6 +62,9 @@ public:
   /// The same mark once more, for a breakpoint after all.
   const MarkSite& linker_mark() const { return *linker_mark_; }
   void module_gone(AddressRange range);
+  /// For backtraces. Parses, by `open`, what is not in the last survey.
+  const std::vector<MappedCode>& survey(const CodeMap::OpenImage& open);
+  OwnCode own_code() const;
   /// Ends all recording. Takes the patches out where no thread of the process runs.
   void remove(bool code_is_quiet);
 
@@ -98,6 +102,7 @@ public:
 private:
   struct Sorted;
   void sort(const Installation& what, RemoteMapper& mapper, Sorted& into);
+  void note_gadget(std::uint64_t gadget);
   void give_back_return_addresses();
   bool read_clock_for(Registers& registers) const;
   void find_ways(Sorted& into);
@@ -119,6 +124,9 @@ private:
   bool has_breakpoints_ = false;
   bool is_idle_copy_ = false;
   std::optional<std::string> why_not_;
+  std::span<const std::byte> image_;   ///< the agent's
+  std::vector<MappedCode> mapped_;     ///< as of the last survey
+  std::vector<TraceeAddress> gadgets_; ///< that calls return through; sorted
 };
 
 } // namespace sonictrace

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+
+#include "engine/inline/recorded_stacks.hpp"
 
 namespace sonictrace {
 namespace {
@@ -36,10 +39,12 @@ struct HeaderWords {
     depth = static_cast<std::uint16_t>(sizes);
     flags = static_cast<std::uint8_t>(sizes >> 16);
     entry_size = static_cast<std::uint32_t>(sizes >> 32);
-    result_size = static_cast<std::uint32_t>(word(record, 7));
+    const std::uint64_t last = word(record, 7);
+    result_size = static_cast<std::uint32_t>(last);
+    stack_size = static_cast<std::uint32_t>(last >> 32);
   }
   std::uint64_t time, begin, ticks, where;
-  std::uint32_t function, call, entry_size, result_size;
+  std::uint32_t function, call, entry_size, result_size, stack_size;
   std::uint16_t depth;
   std::uint8_t flags;
 
@@ -55,8 +60,20 @@ private:
                 offsetof(wire::RingRecord, call) == 44 && offsetof(wire::RingRecord, depth) == 48 &&
                 offsetof(wire::RingRecord, flags) == 50 &&
                 offsetof(wire::RingRecord, entry_size) == 52 &&
-                offsetof(wire::RingRecord, result_size) == 56);
+                offsetof(wire::RingRecord, result_size) == 56 &&
+                offsetof(wire::RingRecord, stack_size) == 60);
 };
+
+constexpr std::size_t rounded(std::size_t size) { return (size + 7) / 8 * 8; }
+
+void put_frames(RecordHeader header, std::span<const std::uint32_t> frames, BatchWriter& out) {
+  header.flags = header.kind == RecordKind::Call ? wire::kFramesOfNext : std::uint8_t{0};
+  header.kind = RecordKind::Frames;
+  header.detail = frames.size();
+  std::byte* const to = out.reserve(sizeof header + frames.size_bytes()) + sizeof header;
+  if (!frames.empty()) std::memcpy(to, frames.data(), frames.size_bytes());
+  out.commit(header, frames.size_bytes());
+}
 
 } // namespace
 
@@ -68,9 +85,17 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
   if (function == nullptr) [[unlikely]]
     return false;
   const std::size_t entry_size = header.entry_size;
-  const std::size_t result_at = (entry_size + 7) / 8 * 8;
+  const std::size_t result_at = rounded(entry_size);
   if (result_at > size || header.result_size > size - result_at) [[unlikely]]
     return false;
+  std::span<const std::uint32_t> frames;
+  if (header.stack_size != 0) [[unlikely]] {
+    const std::size_t stack_at = result_at + rounded(header.result_size);
+    if (stack_at > size || header.stack_size > size - stack_at) return false;
+    if (stacks_ != nullptr)
+      frames = stacks_->frames_of(*source.arena, TraceeAddress(header.where),
+                                  {payload + stack_at, header.stack_size});
+  }
   const Part entry = {payload, entry_size,
                       (header.flags & wire::kRingEntryWords) != 0 ? &function->entry : nullptr};
   const Part result = {payload + result_at, header.result_size,
@@ -94,6 +119,7 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
       made.call = header.where;
       made.time_ns = clock_.realtime_ns(begin);
       made.detail = unknown ? 0 : clock_.duration_ns(std::min(header.ticks, time - begin));
+      if (!frames.empty()) put_frames(made, frames, out);
       std::byte* const to =
           out.reserve(sizeof made + sizeof(wire::CallPayload) + entry.room() + result.room()) +
           sizeof made;
@@ -113,6 +139,7 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
       made.detail = header.where;
       std::byte* const to = out.reserve(sizeof made + entry.room());
       out.commit(made, entry.put(to + sizeof made));
+      if (header.stack_size != 0) put_frames(made, frames, out);
       return true;
     }
     case RingKind::Return:

@@ -10,6 +10,9 @@
 
 namespace sonictrace {
 
+class Arena;
+class RecordedStacks;
+
 /// Whose records they are: the upper halves of their call ids.
 struct CallNumbers {
   std::uint32_t own = 0;       ///< of the ring, in one thread's time
@@ -30,6 +33,7 @@ private:
 struct RecordSource {
   std::uint32_t thread = 0;
   CallNumbers numbers;
+  const Arena* arena = nullptr; ///< of the process
 };
 
 /// Makes the stream's records from the agent's.
@@ -37,6 +41,9 @@ class RecordMaker {
 public:
   RecordMaker(const KnownFunctions& functions, const TickClock& clock)
       : functions_(functions), clock_(clock) {}
+
+  /// Makes backtraces of the stacks in the records; outlives this.
+  void use(RecordedStacks& stacks) { stacks_ = &stacks; }
 
   /// The record, and `payload` bytes behind its header, may be memory that changes meanwhile.
   /// `now`: ticks; nothing has been later. False: it is malformed, and nothing was made of it.
@@ -46,6 +53,7 @@ public:
 private:
   const KnownFunctions& functions_;
   const TickClock& clock_;
+  RecordedStacks* stacks_ = nullptr;
 };
 
 } // namespace sonictrace

@@ -40,8 +40,9 @@ bool is_plausible(std::uint64_t commit) {
 
 RingReader::RingReader(std::shared_ptr<Arena> arena, std::uint32_t index,
                        const CallNumbers& numbers)
-    : arena_(std::move(arena)), index_(index), source_{0, numbers}, header_(arena_->ring(index)),
-      data_(arena_->ring_data(index)), incarnation_(load_shared(header_.incarnation)) {
+    : arena_(std::move(arena)), index_(index), source_{0, numbers, arena_.get()},
+      header_(arena_->ring(index)), data_(arena_->ring_data(index)),
+      incarnation_(load_shared(header_.incarnation)) {
   position_ = load_shared(header_.tail) & ~std::uint64_t{wire::kRingAlignment - 1};
   published_ = head_ = position_;
   last_lost_ = load_shared(header_.lost);

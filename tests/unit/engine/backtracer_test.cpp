@@ -234,10 +234,13 @@ private:
 /// A backtracer with what it has defined, by id.
 struct Recorded {
   explicit Recorded(std::size_t limit)
-      : backtracer(images, limit, [this](const FrameDefinition& frame) {
-          EXPECT_EQ(frame.id, frames.size());
-          frames.push_back(frame);
-        }) {}
+      : backtracer(
+            opener(images), limit,
+            [this](const FrameDefinition& frame) {
+              EXPECT_EQ(frame.id, frames.size());
+              frames.push_back(frame);
+            },
+            FrameIdPool()) {}
 
   std::vector<std::uint64_t> addresses(std::span<const std::uint32_t> ids) const {
     std::vector<std::uint64_t> result;
