@@ -521,7 +521,8 @@ void leave_at(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block, std:
     return end_at(frame, entry, block, time);
   }
   if (take_out(block, entry, frame, time)) return end_at(frame, entry, block, time);
-  if (!claim(entry, EntryState::Returning)) return;
+  // An earlier session's says nothing; it is used again as its place on the stack is free now.
+  if (!is_of_this_session(entry) || !claim(entry, EntryState::Returning)) return;
   if (block.is_muted == 0) tell_end(block, entry, &frame, time);
   set_state(entry, EntryState::Returned); // the thread that it is of will find it
 }

@@ -17,6 +17,15 @@ bool add_on_this_thread(std::uint32_t& counter, std::uint32_t expected) {
   return done;
 }
 
+/// Whether somebody may return through an entry whose call has not been seen to return.
+bool may_return(AgentBlock& block, const AgentEntry& entry) {
+  const EntryState state = load(entry.state);
+  if (state == EntryState::Returning) return true;
+  if (state != EntryState::Open && state != EntryState::Told) return false;
+  std::uint64_t word = 0;
+  return SafeMemory(block).read_word(entry.slot, word) && word == return_of(entry);
+}
+
 /// The oldest of the entries whose calls were left, if its slot holds something else by now. A
 /// stack that somebody has copied away (coroutines that share one) is back in its place before a
 /// call on it returns, so that only an entry which nobody has put back for thousands of others is
@@ -27,16 +36,9 @@ AgentEntry* take_told(AgentBlock& block) {
   block.told_first = oldest->previous;
   if (block.told_first == nullptr) block.told_last = nullptr;
   --block.told;
-  if (oldest->state == EntryState::Returned) return oldest; // it has returned after all
-  std::uint64_t word = 0;
-  const bool may_return = oldest->state == EntryState::Returning ||
-                          (SafeMemory(block).read_word(oldest->slot, word) &&
-                           word == return_of(*oldest));
-  if (may_return) {
-    put_among_told(block, *oldest);
-    return nullptr;
-  }
-  return oldest;
+  if (!may_return(block, *oldest)) return oldest; // or it has returned after all
+  put_among_told(block, *oldest);
+  return nullptr;
 }
 
 } // namespace
@@ -71,6 +73,15 @@ bool map_group_of(std::uint32_t pool) {
   return done;
 }
 
+bool is_of_this_session(const AgentEntry& entry) {
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(&entry) - control().region;
+  const std::uint64_t number = (offset % kGroupStride - kGroupCode) / sizeof(AgentEntry);
+  const auto pool =
+      static_cast<std::uint32_t>(offset / kGroupStride * kPoolsOfGroup + number / kEntriesOfPool);
+  return pool >= control().first_pool && pool < load(shared().pools_used) && pool < kMaxPools &&
+         number % kEntriesOfPool < load(pools()[pool].used);
+}
+
 std::uint32_t take_pool() {
   const std::uint32_t pool = __atomic_fetch_add(&shared().pools_used, 1, __ATOMIC_ACQ_REL);
   if (pool >= kMaxPools) {
@@ -94,6 +105,9 @@ AgentEntry* take_fresh_entry(AgentBlock& block) {
       AgentEntry& entry = entry_of(block.pool, number);
       store(open_call_of(entry).state, std::uint32_t{0});
       store(pools()[block.pool].used, number + 1);
+      // Of an earlier session, or of a thread that was there before: its turn will come.
+      if (may_return(block, entry)) [[unlikely]]
+        continue;
       return &entry;
     }
     std::uint32_t next = pools()[block.pool].next;

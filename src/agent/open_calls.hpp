@@ -16,6 +16,10 @@ inline AgentEntry& entry_of(std::uint32_t pool, std::uint32_t number) {
   return reinterpret_cast<AgentEntry*>(group + kGroupCode)[in_group];
 }
 
+/// Whether the entry was taken since this session's tracer has come. Those that were not are in no
+/// list.
+bool is_of_this_session(const AgentEntry& entry);
+
 /// A new pool for this ring, mapped in this process; kNoPool where there is none left.
 std::uint32_t take_pool();
 /// Where the pool has its code and entries in this process.

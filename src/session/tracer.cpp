@@ -183,9 +183,26 @@ void Tracer::handle_mark(Marked marked, TraceeThread& thread) {
   }
   LentTracee lent{std::move(marked.tracee)};
   const auto process = thread.process; // by value: the table may move
-  if (process->modules)
-    process->modules->update(Occasion::Changed, lent,
-                             is_only_thread(*process) ? Quiet::All : Quiet::Fresh);
+  if (const auto modules = process->modules) {
+    Quiet quiet = is_only_thread(*process) ? Quiet::All : Quiet::Fresh;
+    std::optional<Gathering> others;
+    // It was attached to while a thread was changing the list: this is the first look at it.
+    if (quiet == Quiet::Fresh && context_.engine.wants_quiet_threads() && !ending_ &&
+        modules->modules().all().empty()) {
+      const auto space = modules->space();
+      const pid_t tid = lent.tracee->tid();
+      others.emplace(
+          Gathering::Work{queue_,
+                          [this, space, tid] {
+                            auto tids = tids_in(*space);
+                            std::erase(tids, tid);
+                            return tids;
+                          },
+                          [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+      if (others->gather()) quiet = Quiet::All;
+    }
+    modules->update(Occasion::Changed, lent, quiet);
+  }
   if (lent.killed) return handle_exit(*lent.killed);
   // It may be another stop by now, after remote calls.
   if (options_.system_calls && !process->silent && !thread.silent)

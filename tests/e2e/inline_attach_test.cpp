@@ -69,10 +69,7 @@ protected:
 };
 
 TEST_P(AttachedAgain, a_service_under_load_keeps_its_size_and_its_speed) {
-  if (setting("SONICTRACE_ATTACHES", 0) == 0)
-    GTEST_SKIP() << "each attach leaves mappings behind, of slots or of the agent (docs/AGENT.md); "
-                    "SONICTRACE_ATTACHES=N measures how much";
-  const long cycles = setting("SONICTRACE_ATTACHES", 15);
+  const long cycles = setting("SONICTRACE_ATTACHES", 20);
   const long warm = std::min(20L, cycles / 2);
   LoadState state(directory_.path("state"));
   Command command;
@@ -128,6 +125,85 @@ TEST_P(AttachedAgain, a_service_under_load_keeps_its_size_and_its_speed) {
 }
 
 INSTANTIATE_OVER_ENGINES(AttachedAgain);
+
+/// The code of a process's modules that differs from their files: where, a line each. But for
+/// plug-ins, which come and go.
+std::string changed_code(pid_t pid) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  const UniqueFd memory(::open((process + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  std::istringstream maps(read_file(process + "/maps"));
+  std::string changed;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream fields(line);
+    std::string range, permissions, offset, device, inode, path;
+    fields >> range >> permissions >> offset >> device >> inode >> path;
+    if (permissions != "r-xp" || path.empty() || path[0] != '/' ||
+        path.find("plug") != std::string::npos)
+      continue;
+    const auto begin = std::stoul(range, nullptr, 16);
+    std::string code(std::stoul(range.substr(range.find('-') + 1), nullptr, 16) - begin, '\0');
+    if (::pread(memory.get(), code.data(), code.size(), static_cast<off_t>(begin)) !=
+        static_cast<ssize_t>(code.size()))
+      continue;
+    const std::string file = read_file(path);
+    const std::size_t from = std::stoul(offset, nullptr, 16);
+    for (std::size_t i = 0; i < code.size() && from + i < file.size(); ++i)
+      if (code[i] != file[from + i]) {
+        changed += path + " + " + std::to_string(from + i) + "\n";
+        break;
+      }
+  }
+  return changed;
+}
+
+TEST(AttachedAfterAKill, sees_all_calls_and_leaves_no_byte_changed) {
+  TemporaryDirectory directory;
+  LoadState state(directory.path("state"));
+  Command command;
+  command.argv = {tracee("under_load-pie-lazy"), state.path(), "c", tracee("libtrap_plug.so")};
+  RunningProgram service(command);
+  ASSERT_TRUE(state.wait_for_start(service.pid()));
+  ASSERT_EQ(changed_code(service.pid()), "");
+  const auto attach = [&](std::vector<std::string> options) {
+    Command attached;
+    attached.argv =
+        std::vector<std::string>{SONICTRACE, "--engine=inline", "-o", directory.path("log")} +
+        options + std::vector<std::string>{"-p", std::to_string(service.pid())};
+    return attached;
+  };
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"-e", "tp_*"}, {"-c"}, {"-e", "*", "-x", "tp_one"}}) {
+    SCOPED_TRACE(options.back());
+    {
+      RunningProgram killed(attach(options));
+      ASSERT_TRUE(wait_until([&] { return changed_code(service.pid()) != ""; }));
+      ASSERT_TRUE(state.wait_for_rounds(service.pid(), 200)) << killed.errors_so_far();
+      killed.send_signal(SIGKILL);
+      ASSERT_TRUE(wait_until([&] { return !killed.is_running(); }));
+    }
+    ASSERT_TRUE(state.wait_for_rounds(service.pid(), 200));
+    EXPECT_NE(changed_code(service.pid()), "") << "nobody has undone it so far";
+
+    RunningProgram attached(attach({"-e", "tp_*"}));
+    ASSERT_TRUE(wait_until([&] { return status_field(service.pid(), "TracerPid") != "0"; }));
+    ASSERT_TRUE(state.wait_for_rounds(service.pid(), 500)) << attached.errors_so_far();
+    attached.send_signal(SIGINT);
+    const Ended ended = attached.wait();
+
+    EXPECT_TRUE(ended.exited_with(0)) << ended.end();
+    EXPECT_EQ(ended.err.find("not traced"), std::string::npos) << ended.err;
+    const std::string log = read_file(directory.path("log"));
+    EXPECT_NE(log.find("tp_one("), std::string::npos);
+    EXPECT_NE(log.find("tp_call("), std::string::npos);
+    EXPECT_NE(log.find(" 0 lost calls"), std::string::npos);
+    EXPECT_EQ(changed_code(service.pid()), "");
+  }
+  state.stop();
+  const Ended ended = service.wait();
+
+  EXPECT_EQ(ended.end(), "exit 7") << ended.err;
+  EXPECT_EQ(ended.out, "wrong 0, did something 1\n");
+}
 
 } // namespace
 } // namespace sonictrace::test

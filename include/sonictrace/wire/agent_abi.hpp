@@ -12,7 +12,7 @@
 
 namespace sonictrace::wire {
 
-constexpr std::uint32_t kAgentVersion = 1;
+constexpr std::uint32_t kAgentVersion = 2;
 
 // ---- the agent's image: [ text | private data ], one reservation --------------------------------
 
@@ -137,6 +137,8 @@ static_assert(sizeof(Site) == 80);
 struct SiteStub {
   std::uint8_t code[32];
   Site site;
+  /// Of the moved begin of a function: the word that is the site's slot, and the function's
+  /// address, where this is the stub that has its code behind it.
   std::uint8_t reserved[16];
 };
 static_assert(sizeof(SiteStub) == 128 && offsetof(SiteStub, site) == 32);
@@ -289,6 +291,8 @@ struct AgentControl {
   /// Of each call's stack so much is recorded, a RingStack included, a multiple of 8 (-w); 0:
   /// nothing. Then the form is Split, and sites lead to `enter_with_stack`.
   std::uint32_t stack_size;
+  /// Pools below it are none of this session's: calls of an earlier one may be open in them.
+  std::uint32_t first_pool;
   /// 1: it is. Kept by the agent; the first ones are from the start.
   std::uint8_t group_is_mapped[kMaxGroups];
 };
@@ -339,6 +343,24 @@ constexpr std::uint32_t kMutedTracerGone = 2;
 /// The thread may not read its clock any more: seccomp's strict mode, PR_SET_TSC (prctl(2)).
 constexpr std::uint32_t kMutedNoClock = 3;
 
+/// What the tracer has mapped besides the agent: cells, stubs, moved entries, plans. Kept by the
+/// tracer, for the next one that comes; the agent has no use for it.
+struct AreaRecord {
+  std::uint64_t begin;
+  std::uint64_t size; ///< bytes
+  std::uint32_t kind;
+  std::uint32_t reserved;
+};
+constexpr std::size_t kMaxAreas = 340; // with the words before, two pages
+struct AreaList {
+  std::uint32_t count;
+  std::uint32_t is_patched; ///< patches may lead to them; else the session has ended in good order
+  std::uint32_t pools_ever; ///< as many pools were used by any session before this one
+  std::uint32_t reserved;
+  AreaRecord areas[kMaxAreas];
+};
+static_assert(sizeof(AreaList) <= 8192);
+
 /// The private data, behind the text.
 struct AgentPrivate {
   static constexpr std::size_t kControlAt = 0;
@@ -348,7 +370,8 @@ struct AgentPrivate {
       kThreadsAt + kThreadSlots * sizeof(ThreadSlot); ///< ... to here
   /// A block that is muted for good: what the tracer enters for threads that are not traced.
   static constexpr std::size_t kMuteBlockAt = kWipedEnd;
-  static constexpr std::size_t kBlocksAt = kMuteBlockAt + 4096;
+  static constexpr std::size_t kAreasAt = kMuteBlockAt + 4096; ///< AreaList
+  static constexpr std::size_t kBlocksAt = kAreasAt + 8192;
   static constexpr std::size_t kEnd = kBlocksAt + kMaxRings * sizeof(AgentBlock);
 };
 static_assert(sizeof(AgentControl) <= AgentPrivate::kSwitchAt);

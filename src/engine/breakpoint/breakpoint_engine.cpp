@@ -143,7 +143,9 @@ void BreakpointEngine::thread_gone(pid_t tid) {
 /// The last thread has left it: an exec, an exit, a child that is let go.
 void BreakpointEngine::forget_if_unused(const std::shared_ptr<PatchedSpace>& space) {
   constexpr long kTableAndCaller = 2;
-  if (space.use_count() <= kTableAndCaller) spaces_.erase(&space->space());
+  if (space.use_count() > kTableAndCaller) return;
+  space->give_back_slots();
+  spaces_.erase(&space->space());
 }
 
 void BreakpointEngine::child_born(pid_t parent, pid_t child,

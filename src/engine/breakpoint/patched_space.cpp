@@ -116,6 +116,7 @@ Result<void> PatchedSpace::map_area(std::optional<TraceeAddress> near,
     return Error(std::errc::operation_not_permitted, "a page for displaced instructions");
   auto mappings = read_mappings(space_->pid());
   if (!mappings) return std::move(mappings).error();
+  if (const auto left = find_left_area(*mappings, near)) return add_area(*left);
   constexpr std::uint64_t kReach = std::uint64_t{1} << 30;
   const auto gap =
       find_gap(*mappings, near.value_or(TraceeAddress()), SlotPages::kAreaSize, kReach);
@@ -127,8 +128,45 @@ Result<void> PatchedSpace::map_area(std::optional<TraceeAddress> near,
     mapping_refused_ = mapped.error().is(std::errc::operation_not_permitted);
     return std::move(mapped).error();
   }
-  slots_.add_area(TraceeAddress(*mapped));
+  return add_area(TraceeAddress(*mapped));
+}
+
+/// An area that an earlier session has left.
+std::optional<TraceeAddress> PatchedSpace::find_left_area(const std::vector<Mapping>& mappings,
+                                                          std::optional<TraceeAddress> near) const {
+  constexpr std::int64_t kPage = 4096;
+  constexpr std::int64_t kMost = 1024; // pages of a mapping, which several areas may have become
+  for (const auto& mapping : mappings) {
+    if (!mapping.executable || mapping.writable || mapping.inode != 0 || !mapping.path.empty())
+      continue;
+    const TraceeAddress begin = mapping.range.begin();
+    for (std::int64_t page = 0; page < kMost; ++page) {
+      const TraceeAddress at = begin + page * kPage;
+      if (at + static_cast<std::int64_t>(SlotPages::kAreaSize) > mapping.range.end()) break;
+      SlotAreaHead head;
+      if (SlotPages::is_area_near(at, near) &&
+          space_->memory().read(at, std::as_writable_bytes(std::span(&head, 1))) &&
+          head.is_free_at(at))
+        return at;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<void> PatchedSpace::add_area(TraceeAddress begin) {
+  const SlotAreaHead head{SlotAreaHead::kMagic, begin, SlotAreaHead::State::Taken, 0};
+  if (auto done = space_->memory().write(begin, std::as_bytes(std::span(&head, 1))); !done)
+    return done;
+  slots_.add_area(begin);
   return {};
+}
+
+void PatchedSpace::give_back_slots() const {
+  if (!is_removed_) return;
+  for (const TraceeAddress begin : slots_.areas()) {
+    const SlotAreaHead head{SlotAreaHead::kMagic, begin, SlotAreaHead::State::Free, 0};
+    (void)space_->memory().write(begin, std::as_bytes(std::span(&head, 1)));
+  }
 }
 
 void PatchedSpace::take_out(TraceeAddress at, std::byte original) {
@@ -157,6 +195,7 @@ void PatchedSpace::remove_marks(Mark mark) {
 }
 
 void PatchedSpace::remove_all() {
+  is_removed_ = true;
   for (const auto& [at, breakpoint] : breakpoints_)
     retired_.insert_or_assign(at, breakpoint.original);
   breakpoints_.clear();

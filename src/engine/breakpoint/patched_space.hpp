@@ -61,6 +61,9 @@ public:
   void remove_marks(Mark mark);
   /// Takes all out of memory. What fails has no memory any more.
   void remove_all();
+  /// Its last thread has left, after `remove_all`, and none is in a slot: the next session may use
+  /// them.
+  void give_back_slots() const;
   void forget_range(AddressRange range);
 
   /// The place in the program that a thread at `pc` is at: for one in a slot, that of the original
@@ -79,6 +82,9 @@ private:
   std::vector<std::byte> original_bytes(TraceeAddress from, std::size_t size) const;
   Result<void> map_area(std::optional<TraceeAddress> near, std::optional<StoppedTracee>& tracee,
                         std::optional<Exit>& killed);
+  std::optional<TraceeAddress> find_left_area(const std::vector<Mapping>& mappings,
+                                              std::optional<TraceeAddress> near) const;
+  Result<void> add_area(TraceeAddress begin);
 
   std::shared_ptr<AddressSpace> space_;
   std::unordered_map<std::uint64_t, Breakpoint> breakpoints_; ///< by address
@@ -89,7 +95,8 @@ private:
   std::optional<TraceeAddress> step_area_;
   std::vector<std::byte> step_area_content_; ///< what stood there before the first step
   std::vector<AddressRange> code_;           ///< mappings known to be executable
-  bool mapping_refused_ = false;             ///< by seccomp or the kernel: not to be tried again
+  bool is_removed_ = false;
+  bool mapping_refused_ = false; ///< by seccomp or the kernel: not to be tried again
 };
 
 } // namespace sonictrace

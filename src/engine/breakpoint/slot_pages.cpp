@@ -29,7 +29,22 @@ std::optional<TraceeAddress> SlotPages::take(std::optional<TraceeAddress> near) 
   return std::nullopt;
 }
 
-void SlotPages::add_area(TraceeAddress begin) { areas_.push_back({begin, {}, 0}); }
+void SlotPages::add_area(TraceeAddress begin) {
+  static_assert(sizeof(SlotAreaHead) == kSlotSize);
+  areas_.push_back({begin, std::vector<Slot>(1), 1});
+}
+
+std::vector<TraceeAddress> SlotPages::areas() const {
+  std::vector<TraceeAddress> begins;
+  for (const Area& area : areas_)
+    begins.push_back(area.begin);
+  return begins;
+}
+
+bool SlotPages::is_area_near(TraceeAddress begin, std::optional<TraceeAddress> near) {
+  const TraceeAddress end = begin + static_cast<std::int64_t>(kAreaSize);
+  return !near || (reaches(begin, *near) && reaches(end, *near));
+}
 
 void SlotPages::note(const Slot& slot) {
   for (auto& area : areas_) {
@@ -45,7 +60,7 @@ const Slot* SlotPages::slot_at(TraceeAddress address) const {
     const auto offset = address.value() - area.begin.value();
     if (offset >= kAreaSize) continue;
     const auto index = offset / kSlotSize;
-    return index < area.slots.size() ? &area.slots[index] : nullptr;
+    return index > 0 && index < area.slots.size() ? &area.slots[index] : nullptr;
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -106,14 +107,70 @@ std::optional<TraceeAddress> find_room_near(const std::vector<Mapping>& mappings
 
 Areas Areas::for_child(std::shared_ptr<AddressSpace> child) const {
   Areas copy = *this;
+  if (directory_) copy.directory_ = directory_->for_child(child);
   copy.space_ = std::move(child);
   return copy;
+}
+
+void Areas::adopt(std::span<const wire::AreaRecord> areas, AreaDirectory directory) {
+  directory_.emplace(std::move(directory));
+  for (const auto& record : areas) {
+    if (record.kind >= kAreaKinds) continue;
+    const auto kind = static_cast<AreaKind>(record.kind);
+    const std::size_t head = kind == AreaKind::Cells ? 0 : unit_size(kind);
+    areas_.push_back({kind, TraceeAddress(record.begin), record.size, head});
+    if (kind == AreaKind::Entries) adopt_entries(areas_.back());
+  }
+}
+
+void Areas::adopt_entries(Area& area) {
+  std::vector<std::byte> content(area.size);
+  if (!space_->memory().read(area.begin, content)) content.clear();
+  for (std::size_t at = kEntryUnit; at + kEntryUnit <= content.size(); at += kEntryUnit) {
+    const TraceeAddress unit = area.begin + static_cast<std::int64_t>(at);
+    std::uint64_t function = 0;
+    std::memcpy(&function, &content[at + kFunctionOfUnitAt], sizeof function);
+    // Where its module is gone, nobody is in it any more.
+    const auto mapping = function == 0 ? std::nullopt : space_->mapping_at(TraceeAddress(function));
+    if (mapping && mapping->executable && mapping->inode != 0)
+      left_units_.insert_or_assign(TraceeAddress(function), UnitRun{unit, 1, area.begin});
+    else
+      area.free.push_back(unit);
+  }
+  std::reverse(area.free.begin(), area.free.end()); // the lowest one is taken first
+  area.used = area.size;
+}
+
+std::optional<UnitRun> Areas::take_left_unit(TraceeAddress function) {
+  const auto found = left_units_.find(function);
+  if (found == left_units_.end()) return std::nullopt;
+  const UnitRun unit = found->second;
+  left_units_.erase(found);
+  return unit;
+}
+
+std::vector<std::byte> Areas::head_of(const Routines& routines) {
+  static_assert(sizeof(Routines) <= sizeof(wire::SiteStub));
+  std::array<std::uint64_t, kAgentRoutines> words{};
+  std::transform(routines.begin(), routines.end(), words.begin(),
+                 [](TraceeAddress routine) { return routine.value(); });
+  const auto bytes = std::as_bytes(std::span(words));
+  return {bytes.begin(), bytes.end()};
 }
 
 std::optional<Areas::Place> Areas::at(TraceeAddress address) const {
   for (const Area& area : areas_)
     if (address.value() - area.begin.value() < area.size) return Place{area.kind, area.begin};
   return std::nullopt;
+}
+
+std::vector<AddressRange> Areas::code() const {
+  std::vector<AddressRange> code;
+  for (const Area& area : areas_)
+    if (area.kind != AreaKind::Cells)
+      code.push_back(
+          *AddressRange::make(area.begin, area.begin + static_cast<std::int64_t>(area.size)));
+  return code;
 }
 
 void Areas::take_from(Area& area, std::size_t& count, std::vector<UnitRun>& taken) {
@@ -168,13 +225,10 @@ Result<Areas::Area*> Areas::add(AreaKind kind, std::size_t count, std::optional<
   if (!begin) return std::move(begin).error();
   mapped_ += size;
   if (head != 0) {
-    static_assert(sizeof(Routines) <= sizeof(wire::SiteStub));
-    std::array<std::uint64_t, kAgentRoutines> words{};
-    std::transform(routines_.begin(), routines_.end(), words.begin(),
-                   [](TraceeAddress routine) { return routine.value(); });
-    if (auto done = space_->memory().write(*begin, std::as_bytes(std::span(words))); !done)
+    if (auto done = space_->memory().write(*begin, head_of(routines_)); !done)
       return std::move(done).error();
   }
+  if (directory_) directory_->add({begin->value(), size, static_cast<std::uint32_t>(kind), 0});
   areas_.push_back({kind, *begin, size, head});
   return &areas_.back();
 }

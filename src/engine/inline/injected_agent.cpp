@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/inline/big_room.hpp"
+#include "engine/inline/shared_file.hpp"
 #include "engine/inline/thunk_template.hpp"
 
 namespace sonictrace {
@@ -58,44 +59,6 @@ private:
   };
   RemoteCaller& caller_;
   std::vector<Made> made_;
-};
-
-/// A file without a name, open in the process until this goes, and here.
-class SharedFile {
-public:
-  /// `name_at`: where the process has its name.
-  static Result<SharedFile> make(RemoteCaller& caller, TraceeAddress name_at) {
-    // Where vm.memfd_noexec is 2, only files that are never to be executed (by execve(2)) may be
-    // made (memfd_create(2)); older kernels don't know that flag.
-    constexpr std::uint64_t kNoExecSeal = 8;
-    auto number = caller.call(SYS_memfd_create, {name_at.value(), MFD_CLOEXEC});
-    if (!number && number.error().is(std::errc::permission_denied))
-      number = caller.call(SYS_memfd_create, {name_at.value(), MFD_CLOEXEC | kNoExecSeal});
-    if (!number) return std::move(number).error();
-    SharedFile made(caller, *number);
-    // Of the thread, which may have a table of open files of its own (clone(2), CLONE_FILES).
-    auto opened =
-        UniqueFd::open(fmt::format("/proc/{}/fd/{}", caller.tid(), *number).c_str(), O_RDWR);
-    if (!opened) return std::move(opened).error();
-    made.here_ = *std::move(opened);
-    return made;
-  }
-  SharedFile(SharedFile&& other) noexcept
-      : caller_(std::exchange(other.caller_, nullptr)), there_(other.there_),
-        here_(std::move(other.here_)) {}
-  ~SharedFile() {
-    if (caller_ != nullptr) (void)caller_->call(SYS_close, {there_});
-  }
-
-  std::uint64_t there() const { return there_; }
-  const UniqueFd& here() const { return here_; }
-
-private:
-  SharedFile(RemoteCaller& caller, std::uint64_t there) : caller_(&caller), there_(there) {}
-
-  RemoteCaller* caller_;
-  std::uint64_t there_;
-  UniqueFd here_;
 };
 
 Result<void> fill(const UniqueFd& file, std::span<const std::byte> bytes) {
@@ -323,6 +286,10 @@ Result<InjectedAgent> InjectedAgent::inject(RemoteCaller& caller, const AgentIma
   if (auto done = injection.run(); !done)
     return explained(std::move(done).error(), caller.space()->pid());
   return InjectedAgent(caller.space(), injection.arena(), injection.places(), image);
+}
+
+TraceeAddress InjectedAgent::area_list() const {
+  return places_.private_data + static_cast<std::int64_t>(AgentPrivate::kAreasAt);
 }
 
 InjectedAgent InjectedAgent::for_child(std::shared_ptr<AddressSpace> child) const {

@@ -6,6 +6,7 @@
 #include "engine/inline/agent_image.hpp"
 #include "engine/inline/agent_threads.hpp"
 #include "engine/inline/arena.hpp"
+#include "engine/inline/left_agent.hpp"
 #include "engine/inline/remote_caller.hpp"
 #include "sonictrace/base/address_range.hpp"
 #include "sonictrace/process/address_space.hpp"
@@ -33,6 +34,12 @@ public:
   /// is as it was. All other threads of the process are stopped, or there are none.
   static Result<InjectedAgent> inject(RemoteCaller& caller, const AgentImage& image,
                                       const wire::AgentControl& settings, bool counting);
+  /// Makes one that an earlier session has left this one's: with an arena of its own, without
+  /// threads, and with the calls that may still return through it. The same else. Where a step
+  /// fails it is as it was, switched off; but it may have no arena any more.
+  static Result<InjectedAgent> adopt(RemoteCaller& caller, const AgentImage& image,
+                                     const LeftAgent& left, const wire::AgentControl& settings,
+                                     bool counting);
   /// The same agent in a fork child, which has a copy of all but the arena. It is switched off
   /// there, and knows no threads (MADV_WIPEONFORK).
   InjectedAgent for_child(std::shared_ptr<AddressSpace> child) const;
@@ -57,6 +64,8 @@ public:
   CallingCode calling_code() const {
     return {in_text(header_.syscall), CallingCode::Kind::Whole};
   }
+  /// Of the wire::AreaList.
+  TraceeAddress area_list() const;
   /// The block of a ring's thread.
   TraceeAddress block(std::uint32_t ring) const {
     return places_.private_data + static_cast<std::int64_t>(wire::AgentPrivate::kBlocksAt +

@@ -9,6 +9,9 @@
 #include <map>
 
 #include "engine/inline/functions_apart.hpp"
+#include "engine/inline/return_addresses.hpp"
+#include "engine/inline/shared_memory.hpp"
+#include "engine/inline/threads_inside.hpp"
 
 namespace sonictrace {
 namespace {
@@ -89,9 +92,20 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   wire::AgentControl control = setup.control;
   if (linker_mark_ && linker_mark_->linker_state)
     control.linker_state = linker_mark_->linker_state->value();
-  auto agent = InjectedAgent::inject(caller, setup.image, control, setup.counting);
-  if (!agent) return std::move(agent).error();
-  agent_.emplace(*std::move(agent));
+  // One that an earlier session has left is used again, so that nothing of ours piles up.
+  const auto found = LeftAgent::find(space_, caller.tid(), setup.image);
+  if (!found) return found.error();
+  const auto& left = *found;
+  if (left) {
+    auto adopted = InjectedAgent::adopt(caller, setup.image, *left, control, setup.counting);
+    if (adopted) agent_.emplace(*std::move(adopted));
+  }
+  const bool is_adopted = agent_.has_value();
+  if (!is_adopted) {
+    auto agent = InjectedAgent::inject(caller, setup.image, control, setup.counting);
+    if (!agent) return std::move(agent).error();
+    agent_.emplace(*std::move(agent));
+  }
   caller.use_code(agent_->calling_code());
   Areas::Routines routines{};
   for (std::size_t i = 0; i < routines.size(); ++i)
@@ -102,6 +116,15 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   image_ = setup.image.bytes();
   writer_.emplace(space_, routines);
   plans_.emplace(space_);
+  const AreaDirectory directory(space_, agent_->area_list());
+  const auto areas = is_adopted ? left->areas : std::vector<wire::AreaRecord>();
+  directory.say_patched(true);
+  if (is_adopted) {
+    first_pool_ = left->next_first_pool();
+    older_pools_ = std::max(left->pools_used, left->pools_ever);
+  }
+  writer_->adopt(areas, directory);
+  plans_->adopt(areas, directory);
   line_.emplace(agent_->arena());
   counting_ = setup.counting;
   return agent_->switch_on();
@@ -294,40 +317,58 @@ void InlineSpace::remove(bool code_is_quiet) {
   (void)agent_->switch_off();
   // A thread that ran could read half of what is written, or have another variable by now where
   // its return address was. With all of it as it is, it only records nothing any more.
-  if (code_is_quiet) {
-    give_back_return_addresses();
-    if (rendezvous_) rendezvous_->restore();
-    rendezvous_.reset();
-    writer_->restore_all();
-  }
+  if (code_is_quiet) take_patches_out();
   if (line_) line_->answer();
 }
 
-/// Open calls return to their callers again, past the thunks: who will unwind them finds nobody any
-/// more who knows thunks. No thread runs.
+void InlineSpace::take_patches_out() {
+  // Who is on its way through its frames finds a thunk by what lies on the stack, and is told where
+  // it is described for as long as that takes.
+  const bool is_unwinding = may_be_unwinding();
+  if (!is_unwinding) give_back_return_addresses();
+  if (rendezvous_) rendezvous_->restore();
+  rendezvous_.reset();
+  const bool stays = is_unwinding || is_anyone_in_agent();
+  if (stays)
+    writer_->restore_all_but_unwinders();
+  else
+    writer_->restore_all();
+  AreaDirectory(space_, agent_->area_list()).say_patched(stays);
+}
+
+/// Whether a thread may be on its way through its frames (an exception, backtrace(3)).
+bool InlineSpace::may_be_unwinding() const {
+  const auto mappings = read_mappings(space_->pid());
+  if (!mappings) return true;
+  std::vector<AddressRange> unwinders;
+  for (const TraceeAddress place : writer_->unwinders())
+    for (const Mapping& mapping : *mappings)
+      if (mapping.range.contains(place) &&
+          std::find(unwinders.begin(), unwinders.end(), mapping.range) == unwinders.end())
+        unwinders.push_back(mapping.range);
+  return !unwinders.empty() &&
+         may_anyone_know(*space_, *mappings, agent_->places().region, unwinders);
+}
+
+/// Whether a thread may be in the agent, and about to make a call that returns to a thunk.
+bool InlineSpace::is_anyone_in_agent() const {
+  const auto mappings = read_mappings(space_->pid());
+  if (!mappings) return true;
+  auto ours = writer_->code();
+  ours.push_back(agent_->places().text);
+  ours.push_back(agent_->places().region);
+  return is_anyone_inside(*space_, *mappings, ours);
+}
+
+/// Those of earlier sessions too, which had to leave theirs.
 void InlineSpace::give_back_return_addresses() {
   const Arena& arena = *agent_->arena();
-  const TraceeMemory& memory = space_->memory();
-  const std::uint32_t pools = std::min<std::uint32_t>(arena.control().pools_used, wire::kMaxPools);
-  std::vector<wire::AgentEntry> entries(wire::kEntriesOfPool);
-  for (std::uint32_t pool = 0; pool < pools; ++pool) {
-    const std::uint64_t group =
-        agent_->places().region.begin().value() + pool / wire::kPoolsOfGroup * wire::kGroupStride;
-    const std::uint64_t first = pool % wire::kPoolsOfGroup * wire::kEntriesOfPool;
-    const std::size_t used = std::min<std::size_t>(arena.pool(pool).used, entries.size());
-    const auto piece = std::span(entries).first(used);
-    const TraceeAddress at(group + wire::kGroupCode + first * sizeof(wire::AgentEntry));
-    if (used == 0 || !memory.read(at, std::as_writable_bytes(piece))) continue;
-    for (std::size_t i = 0; i < used; ++i) {
-      const wire::AgentEntry& entry = entries[i];
-      if (entry.state != wire::EntryState::Open && entry.state != wire::EntryState::Told) continue;
-      const std::uint64_t thunk_return =
-          group + (first + i) * wire::kThunkSize + wire::kThunkReturnsAt;
-      const auto word = memory.read_word(TraceeAddress(entry.slot));
-      if (word && *word == thunk_return)
-        (void)memory.write_word(TraceeAddress(entry.slot), entry.return_address);
-    }
-  }
+  const std::uint32_t pools =
+      std::min<std::uint32_t>(load_shared(arena.control().pools_used), wire::kMaxPools);
+  std::vector<std::uint32_t> used(std::max(pools, older_pools_), wire::kEntriesOfPool);
+  for (std::uint32_t pool = first_pool_; pool < pools; ++pool)
+    if (pool >= older_pools_) used[pool] = load_shared(arena.pool(pool).used);
+  sonictrace::give_back_return_addresses(space_->memory(), agent_->places().region, 0, used);
 }
 
 std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace> child) const {
@@ -343,6 +384,8 @@ std::shared_ptr<InlineSpace> InlineSpace::copy_for(std::shared_ptr<AddressSpace>
   copy->mapped_ = mapped_;
   copy->gadgets_ = gadgets_;
   if (!agent_) return copy;
+  copy->first_pool_ = first_pool_;
+  copy->older_pools_ = older_pools_;
   copy->agent_.emplace(agent_->for_child(child));
   copy->writer_.emplace(writer_->for_child(child));
   copy->plans_.emplace(plans_->for_child(child));

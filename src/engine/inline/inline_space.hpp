@@ -104,6 +104,9 @@ private:
   void sort(const Installation& what, RemoteMapper& mapper, Sorted& into);
   void note_gadget(std::uint64_t gadget);
   void give_back_return_addresses();
+  void take_patches_out();
+  bool may_be_unwinding() const;
+  bool is_anyone_in_agent() const;
   bool read_clock_for(Registers& registers) const;
   void find_ways(Sorted& into);
 
@@ -119,6 +122,8 @@ private:
   std::optional<Rendezvous> rendezvous_;
   std::optional<MarkSite> linker_mark_;
   bool counting_ = false;
+  std::uint32_t first_pool_ = 0;  ///< those before are of earlier sessions
+  std::uint32_t older_pools_ = 0; ///< as many were ever used by those
   bool is_musl_ = false;
   std::vector<MarkSite> withheld_marks_; ///< for the time when there is a breakpoint
   bool has_breakpoints_ = false;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "engine/inline/areas.hpp"
+
 namespace sonictrace {
 namespace {
 
@@ -47,8 +49,31 @@ std::string bytes_of(const std::vector<CaptureOp>& steps) {
 
 PlanArea PlanArea::for_child(std::shared_ptr<AddressSpace> child) const {
   PlanArea copy = *this;
+  if (directory_) copy.directory_ = directory_->for_child(child);
   copy.space_ = std::move(child);
   return copy;
+}
+
+void PlanArea::adopt(std::span<const wire::AreaRecord> areas, AreaDirectory directory) {
+  directory_.emplace(std::move(directory));
+  for (const auto& record : areas)
+    if (record.kind == kPlanAreaKind)
+      spare_.push_back(*AddressRange::make(TraceeAddress(record.begin),
+                                           TraceeAddress(record.begin + record.size)));
+}
+
+Result<AddressRange> PlanArea::take_area(std::size_t size, RemoteMapper& mapper) {
+  const auto spare = std::find_if(spare_.begin(), spare_.end(),
+                                  [size](const auto& range) { return range.size() >= size; });
+  if (spare != spare_.end()) {
+    const AddressRange taken = *spare;
+    spare_.erase(spare);
+    return taken;
+  }
+  const auto at = mapper.map(TraceeAddress(0), size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (!at) return at.error();
+  if (directory_) directory_->add({at->value(), size, kPlanAreaKind, 0});
+  return *AddressRange::make(*at, *at + static_cast<std::int64_t>(size));
 }
 
 Result<PlanArea::Places> PlanArea::place(const std::shared_ptr<const proto::CallPlan>& plan,
@@ -74,10 +99,10 @@ Result<TraceeAddress> PlanArea::place_steps(const std::vector<CaptureOp>& steps,
   if (end_.value() - next_.value() < bytes.size()) {
     if (auto flushed = flush(); !flushed) return std::move(flushed).error();
     const std::size_t size = std::max(kAreaSize, (bytes.size() + 4095) & ~std::size_t{4095});
-    const auto area = mapper.map(TraceeAddress(0), size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS);
+    const auto area = take_area(size, mapper);
     if (!area) return area.error();
-    next_ = *area;
-    end_ = next_ + static_cast<std::int64_t>(size);
+    next_ = area->begin();
+    end_ = area->end();
   }
   if (unwritten_.empty()) unwritten_at_ = next_;
   unwritten_.insert(unwritten_.end(), bytes.begin(), bytes.end());

@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "engine/inline/area_directory.hpp"
 #include "engine/inline/remote_mapper.hpp"
+#include "sonictrace/base/address_range.hpp"
 #include "sonictrace/process/address_space.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/stream/definition.hpp"
@@ -24,6 +28,9 @@ public:
   };
 
   explicit PlanArea(std::shared_ptr<AddressSpace> space) : space_(std::move(space)) {}
+  /// Areas that an earlier session has left: they are used first. New ones are entered into
+  /// `directory`.
+  void adopt(std::span<const wire::AreaRecord> areas, AreaDirectory directory);
   PlanArea for_child(std::shared_ptr<AddressSpace> child) const;
 
   /// Where the plan's steps are, once `flush` has written them.
@@ -32,6 +39,7 @@ public:
   Result<void> flush();
 
 private:
+  Result<AddressRange> take_area(std::size_t size, RemoteMapper& mapper);
   Result<TraceeAddress> place_steps(const std::vector<wire::CaptureOp>& steps,
                                     RemoteMapper& mapper);
 
@@ -42,6 +50,8 @@ private:
   TraceeAddress next_, end_;                                 ///< of the newest area
   TraceeAddress unwritten_at_;
   std::vector<std::byte> unwritten_;
+  std::vector<AddressRange> spare_; ///< areas of an earlier session
+  std::optional<AreaDirectory> directory_;
 };
 
 /// What the agent needs to know of a function's calls, but for what makes the function special and

@@ -151,7 +151,7 @@ public:
       std::memcpy(bytes.data() + bytes.size() - kDisplacement, &ours, sizeof ours);
       pages_.mark(place);
       patched.push_back({site.at, site.size, displacement(place.end(), site.slot), ours, cell,
-                         stubs_[stub_of_[i]]});
+                         stubs_[stub_of_[i]], site.routine != AgentRoutine::Enter});
     }
     for (const auto& failure : pages_.write()) {
       lines.push_back(fmt::format("the calls from {:#x} on can't be patched: {}",
@@ -263,12 +263,30 @@ void SiteWriter::restore_all() {
 }
 
 void SiteWriter::restore(AddressRange range) {
+  restore_sites([range](const PatchedSite& site) { return range.contains(site.at); });
+  restore_entries(range);
+}
+
+void SiteWriter::restore_all_but_unwinders() {
+  restore_sites([](const PatchedSite& site) { return !site.is_of_unwinder; });
+  restore_entries(*AddressRange::make(TraceeAddress(0), TraceeAddress(~std::uint64_t{0})));
+}
+
+std::vector<TraceeAddress> SiteWriter::unwinders() const {
+  std::vector<TraceeAddress> places;
+  for (const PatchedSite& site : sites_)
+    if (site.is_of_unwinder) places.push_back(site.at);
+  return places;
+}
+
+template <class Chosen>
+void SiteWriter::restore_sites(Chosen is_chosen) {
   std::vector<AddressRange> places;
   for (const PatchedSite& site : sites_)
-    if (range.contains(site.at)) places.push_back(range_of(site.at, site.size));
+    if (is_chosen(site)) places.push_back(range_of(site.at, site.size));
   CodePages pages(space_->memory(), places);
   std::erase_if(sites_, [&](const PatchedSite& site) {
-    if (!range.contains(site.at)) return false;
+    if (!is_chosen(site)) return false;
     const AddressRange place = range_of(site.at, site.size);
     const auto bytes = pages.at(place);
     if (bytes.size() < kDisplacement) return true;
@@ -280,8 +298,6 @@ void SiteWriter::restore(AddressRange range) {
     return true;
   });
   (void)pages.write(); // where that fails the process is gone
-
-  restore_entries(range);
 }
 
 void SiteWriter::forget(AddressRange range) {

@@ -59,6 +59,10 @@ class SiteWriter {
 public:
   SiteWriter(std::shared_ptr<AddressSpace> space, const Areas::Routines& routines)
       : space_(std::move(space)), areas_(space_, routines) {}
+  /// See Areas.
+  void adopt(std::span<const wire::AreaRecord> areas, AreaDirectory directory) {
+    areas_.adopt(areas, std::move(directory));
+  }
   /// The same in a fork child, which has a copy of it all.
   SiteWriter for_child(std::shared_ptr<AddressSpace> child) const;
 
@@ -74,6 +78,8 @@ public:
   /// Gives the code back its own bytes, where it still has ours.
   void restore_all();
   void restore(AddressRange range);
+  /// The same, but for calls that unwinders make to find their way through our code.
+  void restore_all_but_unwinders();
   /// The range was unmapped: what lay there is gone, and its stubs are used for others.
   void forget(AddressRange range);
 
@@ -90,6 +96,10 @@ public:
   /// unwinders can tell: a stub has no table for them. False where it is in none.
   bool leave_stub(Registers& registers) const;
 
+  /// Stubs and moved entries.
+  std::vector<AddressRange> code() const { return areas_.code(); }
+  /// Where unwinders' calls are patched.
+  std::vector<TraceeAddress> unwinders() const;
   std::size_t sites() const { return sites_.size(); }
   std::size_t entries() const { return entries_.size(); }
   std::uint64_t mapped() const { return areas_.mapped(); }
@@ -101,6 +111,7 @@ private:
     std::int32_t original; ///< displacement
     std::int32_t ours;
     TraceeAddress cell, stub;
+    bool is_of_unwinder; ///< answered by the agent: where the code of an address is described
   };
   /// Bytes that were replaced.
   struct Place {
@@ -128,6 +139,8 @@ private:
   const PatchedSite* find_site(TraceeAddress at) const;
   void keep(std::vector<PatchedSite> fresh);
   PatchedEntry* find_entry(TraceeAddress at);
+  template <class Chosen>
+  void restore_sites(Chosen is_chosen);
   void restore_entries(AddressRange range);
 
   std::shared_ptr<AddressSpace> space_;

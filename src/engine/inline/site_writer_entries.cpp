@@ -46,7 +46,7 @@ public:
         refuse(*entry, error.message());
     };
     const auto near = AddressRange::make(around_.front().begin(), around_.back().end());
-    auto runs = writer_.areas_.take(AreaKind::Entries, order_.size(), near, mapper);
+    auto runs = take_units(*near, mapper);
     if (!runs) return refuse_all(runs.error());
     UnitWriter<EntryUnit> units(*std::move(runs));
     for (const EntryPatch* const entry : order_) {
@@ -58,6 +58,9 @@ public:
         site.slot = (at + kSlotAt).value();
         unit.stub = make_stub(at, area, AgentRoutine::Enter, site);
         put(unit.stub.reserved, added->value());
+        static_assert(kFunctionOfUnitAt == std::size_t{kSlotAt} + 8);
+        if (touched_.at(entry->at).entry.code == at + kMovedCodeAt)
+          put(unit.stub.reserved + 8, entry->at.value());
       } else {
         refuse(*entry, added.error().context());
         unused_.push_back(at);
@@ -82,6 +85,32 @@ private:
     PatchedEntry entry; ///< as it will be
     std::vector<std::pair<const EntryPatch*, TraceeAddress>> added = {};
   };
+
+  /// A unit for each of the entries, in their order; of an earlier session's, those with the same
+  /// function's code.
+  Result<std::vector<UnitRun>> take_units(AddressRange near, RemoteMapper& mapper) {
+    std::vector<std::optional<UnitRun>> left;
+    for (const EntryPatch* const entry : order_)
+      left.push_back(writer_.find_entry(entry->at) != nullptr
+                         ? std::nullopt
+                         : writer_.areas_.take_left_unit(entry->at));
+    const auto missing =
+        static_cast<std::size_t>(std::count(left.begin(), left.end(), std::nullopt));
+    auto fresh = writer_.areas_.take(AreaKind::Entries, missing, near, mapper);
+    if (!fresh || missing == left.size()) return fresh;
+    std::vector<UnitRun> all;
+    auto run = fresh->begin();
+    for (const auto& unit : left) {
+      if (unit) {
+        all.push_back(*unit);
+        continue;
+      }
+      all.push_back({run->at, 1, run->area});
+      run->at = run->at + static_cast<std::int64_t>(kEntryUnit);
+      if (--run->count == 0) ++run;
+    }
+    return all;
+  }
 
   /// What is read of each function, as pieces without overlaps.
   std::vector<AddressRange> around(std::span<const EntryPatch* const> entries) const {

@@ -9,7 +9,10 @@
 #include <csignal>
 #include <cstring>
 
+#include "engine/inline/area_directory.hpp"
+#include "engine/inline/areas.hpp"
 #include "engine/inline/functions_apart.hpp"
+#include "engine/inline/left_agent.hpp"
 #include "engine/inline/site_writer.hpp"
 #include "sonictrace/probe/image_cache.hpp"
 #include "sonictrace/process/launch.hpp"
@@ -511,6 +514,155 @@ TEST(RemoteCaller, makes_no_call_in_a_stop_whose_signal_would_be_lost) {
   }
 
   EXPECT_EQ(traced.run_to_end(), (Stop{StopKind::Killed, SIGUSR2}));
+}
+
+/// A program with an agent whose session is over.
+class LeftBehind : public testing::Test {
+protected:
+  void SetUp() override {
+    launch_to_entry(traced_, {"/bin/true"});
+    auto agent = inject(traced_);
+    ASSERT_TRUE(agent) << agent.error().message();
+    places_.emplace(agent->places());
+    list_ = agent->area_list();
+  }
+  std::optional<LeftAgent> find() const {
+    auto found = LeftAgent::find(traced_.space, traced_.pid, image_);
+    return found ? *found : std::nullopt;
+  }
+  template <class T>
+  void write(TraceeAddress at, T value) const {
+    ASSERT_TRUE(traced_.space->memory().write(at, std::as_bytes(std::span(&value, 1))));
+  }
+  TraceeAddress control(std::size_t offset) const {
+    return places_->private_data + static_cast<std::int64_t>(AgentPrivate::kControlAt + offset);
+  }
+
+  const std::vector<std::byte> bytes_ = counting_agent();
+  const AgentImage image_ = *AgentImage::of(bytes_);
+  Traced traced_;
+  std::optional<InjectedAgent::Places> places_;
+  TraceeAddress list_;
+};
+
+TEST_F(LeftBehind, an_agent_is_used_again_with_an_arena_of_its_own) {
+  const auto left = find();
+  ASSERT_TRUE(left);
+  const std::size_t mappings = read_mappings(traced_.pid)->size();
+  write(places_->private_data + std::int64_t{AgentPrivate::kSwitchAt}, std::uint32_t{1});
+  write(places_->private_data + std::int64_t{AgentPrivate::kThreadsAt}, std::uint64_t{0x7f00});
+
+  std::optional<InjectedAgent> agent;
+  {
+    RemoteCaller caller(traced_.space, traced_.stopped, traced_.killed);
+    auto adopted = InjectedAgent::adopt(caller, image_, *left, {}, true);
+    ASSERT_TRUE(adopted) << adopted.error().message();
+    agent.emplace(*std::move(adopted));
+  }
+
+  EXPECT_EQ(agent->places().text, places_->text);
+  EXPECT_EQ(agent->places().region, places_->region);
+  EXPECT_EQ(read_mappings(traced_.pid)->size(), mappings);
+  EXPECT_TRUE(agent->arena()->is_counting());
+  agent->arena()->control().lost = 77;
+  EXPECT_EQ(traced_.space->memory()
+                .read_word(agent->places().arena +
+                           static_cast<std::int64_t>(offsetof(wire::SharedControl, lost)))
+                .
+                operator*(),
+            77u);
+  EXPECT_EQ(*traced_.space->memory().read_word(places_->private_data +
+                                               std::int64_t{AgentPrivate::kSwitchAt}),
+            0u);
+  EXPECT_FALSE(*agent->threads().find(0x7f00));
+  EXPECT_EQ(traced_.run_to_end(), (Stop{StopKind::Exited, 0}));
+}
+
+TEST_F(LeftBehind, an_agent_of_another_build_is_left_alone) {
+  write(places_->text.begin() + 511, std::byte{0x90});
+  EXPECT_FALSE(find());
+}
+
+TEST_F(LeftBehind, an_agent_that_a_thread_is_in_is_left_alone) {
+  auto registers = traced_.stopped->registers();
+  registers->set_pc(places_->text.begin() + 320);
+  ASSERT_TRUE(traced_.stopped->set_registers(*registers));
+  EXPECT_FALSE(LeftAgent::find(traced_.space, traced_.pid, image_));
+}
+
+TEST_F(LeftBehind, an_address_that_is_not_what_it_was_is_not_believed) {
+  const std::uint64_t stack = traced_.stopped->registers()->sp().value() & ~std::uint64_t{4095};
+  for (const std::size_t field :
+       {offsetof(wire::AgentControl, region), offsetof(wire::AgentControl, thunk_template)})
+    for (const std::uint64_t wrong :
+         {std::uint64_t{0}, std::uint64_t{4096}, ~std::uint64_t{0}, ~std::uint64_t{4095},
+          std::uint64_t{1} << 47, stack, places_->text.begin().value(),
+          places_->region.begin().value() + wire::kGroupStride}) {
+      const auto right = traced_.space->memory().read_word(control(field));
+      write(control(field), wrong);
+      EXPECT_FALSE(find()) << "field " << field << " says " << wrong;
+      write(control(field), *right);
+    }
+  EXPECT_TRUE(find());
+
+  write(control(offsetof(wire::AgentControl, arena)), stack);
+  ASSERT_TRUE(find());
+  EXPECT_FALSE(find()->arena);
+}
+
+TEST_F(LeftBehind, an_area_that_is_not_what_it_was_is_not_used) {
+  const std::uint64_t stack = traced_.stopped->registers()->sp().value() & ~std::uint64_t{4095};
+  const auto plans = static_cast<std::uint32_t>(kPlanAreaKind);
+  const auto stubs = static_cast<std::uint32_t>(AreaKind::Stubs);
+  const std::uint64_t unwind = places_->thunk_unwind.value(); // read only, and ours
+  for (const wire::AreaRecord& record :
+       {wire::AreaRecord{stack, 4096, plans, 0}, wire::AreaRecord{unwind, 4096, stubs, 0},
+        wire::AreaRecord{unwind, std::uint64_t{1} << 63, plans, 0},
+        wire::AreaRecord{unwind, 0, plans, 0}, wire::AreaRecord{unwind + 8, 4096, plans, 0},
+        wire::AreaRecord{places_->text.begin().value(), 4096, stubs, 0},
+        wire::AreaRecord{unwind, 4096, 99, 0}, wire::AreaRecord{unwind, 4096, plans, 0},
+        wire::AreaRecord{unwind, 4096, plans, 0}})
+    AreaDirectory(traced_.space, list_).add(record);
+
+  const auto left = find();
+
+  ASSERT_TRUE(left);
+  ASSERT_EQ(left->areas.size(), 1u) << "the one that is right, once";
+  EXPECT_EQ(left->areas[0].begin, unwind);
+}
+
+TEST_F(LeftBehind, a_list_that_says_it_is_endless_has_an_end) {
+  write(list_, ~std::uint32_t{0});
+  ASSERT_TRUE(find());
+  EXPECT_TRUE(find()->areas.empty());
+}
+
+TEST(LeftAgent, begins_each_session_with_other_pools_for_some_time) {
+  struct Case {
+    std::uint32_t first, used, next;
+  };
+  for (const auto& [first, used, next] : std::initializer_list<Case>{
+           {0, 0, 0},
+           {0, 8, 8},     // the next ones
+           {48, 56, 56},  // which are the last of a few
+           {56, 64, 0},   // and from the begin
+           {0, 100, 100}, // a session that needs many has as many more before that
+           {200, 300, 300},
+           {300, 400, 0},
+           {0, wire::kMaxPools, 0}}) {
+    LeftAgent left{*AddressRange::make(TraceeAddress(0), TraceeAddress(0)),
+                   TraceeAddress(0),
+                   std::nullopt,
+                   TraceeAddress(0),
+                   TraceeAddress(0),
+                   *AddressRange::make(TraceeAddress(0), TraceeAddress(0)),
+                   {},
+                   first,
+                   used,
+                   used,
+                   {}};
+    EXPECT_EQ(left.next_first_pool(), next) << first << ", " << used;
+  }
 }
 
 } // namespace

@@ -20,8 +20,8 @@ TEST(SlotPages, gives_each_slot_once_until_the_area_is_full) {
   while (const auto slot = pages.take(std::nullopt))
     EXPECT_TRUE(given.insert(slot->value()).second);
 
-  EXPECT_EQ(given.size(), SlotPages::kAreaSize / 32);
-  EXPECT_EQ(*given.begin(), 0x10000u);
+  EXPECT_EQ(given.size(), SlotPages::kAreaSize / 32 - 1); // without the head's place
+  EXPECT_EQ(*given.begin(), 0x10020u);
 }
 
 TEST(SlotPages, gives_only_slots_within_two_gigabytes) {
@@ -45,6 +45,18 @@ TEST(SlotPages, finds_the_slot_of_any_address_in_it) {
   EXPECT_EQ(pages.slot_at(first)->copy_size, 3u);
   EXPECT_EQ(pages.slot_at(TraceeAddress(0x400)), nullptr);
   EXPECT_EQ(pages.slot_at(TraceeAddress(0x0ffff)), nullptr);
+  EXPECT_EQ(pages.slot_at(TraceeAddress(0x10000)), nullptr) << "the head is no slot";
+}
+
+TEST(SlotPages, takes_an_area_that_was_left_only_where_it_says_so_of_its_own_place) {
+  const TraceeAddress here(0x10000);
+  const auto head = [here](SlotAreaHead::State state) {
+    return SlotAreaHead{SlotAreaHead::kMagic, here, state, 0};
+  };
+
+  EXPECT_TRUE(head(SlotAreaHead::State::Free).is_free_at(here));
+  EXPECT_FALSE(head(SlotAreaHead::State::Taken).is_free_at(here)) << "its tracer was killed";
+  EXPECT_FALSE(head(SlotAreaHead::State::Free).is_free_at(here + 4096)) << "a copy of it";
 }
 
 } // namespace
