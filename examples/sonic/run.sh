@@ -21,9 +21,33 @@ sonictrace=$root/build/src/sonictrace
 mkdir -p "$out"
 cd "$out"
 
-# Some hundred functions: those a stage of the pipeline is made of. A breakpoint costs some 20 us
-# a call, so what is called a million times for nothing (torch::jit::Graph::create, av_freep) is
-# left to be traced when it is asked about.
+# run LABEL NAME COMMAND...: says how long it took. Its output is in NAME.out and NAME.err.
+run() {
+  local label=$1 name=$2 begin
+  shift 2
+  begin=$(date +%s%N)
+  "$@" >"$name.out" 2>"$name.err" || { cat "$name.err" >&2; exit 1; }
+  printf '%-32s%6.1f s' "$label" "$((($(date +%s%N) - begin) / 100000000))e-1"
+  [ ! -e "$name.log" ] || printf ', log of %s' "$(du -h "$name.log" | cut -f 1)"
+  echo
+}
+pipeline=("$python" "$here/run_sonic.py" --duration 1 --resolution 256)
+
+step "all calls: sonictrace -T -tt -o all.log python3 run_sonic.py --duration 1 --resolution 256"
+rm -f all.log libtorch.log counted.log
+run "untraced" untraced "${pipeline[@]}"
+run "traced, all functions" all "$sonictrace" -T -tt -o all.log "${pipeline[@]}"
+tail -n 1 all.log
+run "traced, -e '*@libtorch*'" libtorch "$sonictrace" -T -tt -e '*@libtorch*' -o libtorch.log "${pipeline[@]}"
+tail -n 1 libtorch.log
+run "counted, all functions" counted "$sonictrace" -c -o counted.log "${pipeline[@]}"
+tail -n 1 counted.log
+for name in all libtorch counted; do
+  cmp -s untraced.out "$name.out" ||
+    { echo "the output of the traced program differs: $out/$name.out" >&2; exit 1; }
+done
+
+# Some hundred functions: those a stage of the pipeline is made of.
 filter=(
   # TorchScript: from a module to a file and back, what runs it, and the passes over its graph
   -e 'torch::jit::import_ir_module,torch::jit::ExportModule@libtorch*'

@@ -38,17 +38,10 @@ struct Latencies {
   }
 };
 
-/// Which engine records. The one place that decides.
-enum class Chosen { Breakpoint, Inline, NotThere };
-
-Chosen choose_engine(const SessionOptions& options) {
-  constexpr bool kInlineByDefault = false;
-  switch (options.engine) {
-    case SessionOptions::Engine::Breakpoint: return Chosen::Breakpoint;
-    case SessionOptions::Engine::Inline: return Chosen::Inline;
-    case SessionOptions::Engine::Auto: break;
-  }
-  return kInlineByDefault ? Chosen::Inline : Chosen::Breakpoint;
+/// Which engine records. The one place that decides. The inline one uses breakpoints where it has
+/// to in a process, and says so.
+bool is_inline(const SessionOptions& options) {
+  return options.engine != SessionOptions::Engine::Breakpoint;
 }
 
 CollectorOptions collector_options(const SessionOptions& session) {
@@ -71,7 +64,7 @@ struct Session::Parts {
         proto::PrototypeLibrary prototypes, Window window)
       : options(wanted), selectors(std::move(selected)),
         limited(to, {wanted.max_calls, wanted.max_log_size}),
-        collector(choose_engine(wanted) == Chosen::Inline
+        collector(is_inline(wanted)
                       ? std::make_unique<Collector>(wanted.max_calls || wanted.max_log_size
                                                         ? static_cast<Sink&>(limited)
                                                         : to,
@@ -204,10 +197,6 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
   if (!selectors) return StartFailure{std::move(selectors).error(), 1};
   auto window = Window::of(options);
   if (!window) return StartFailure{std::move(window).error(), 1};
-  if (choose_engine(options) == Chosen::NotThere)
-    return StartFailure{Error::saying("--engine=inline: this build has the breakpoint engine only; "
-                                      "leave the option out, or give --engine=breakpoint"),
-                        1};
   const auto latencies = Latencies::measure(options);
 
   const auto open_files = raise_open_files();
