@@ -149,6 +149,24 @@ public:
     }
   }
 
+  /// The arguments behind a format. `first`: no argument was shown so far.
+  void arguments(std::size_t step, bool& first) {
+    CapturedField field;
+    for (;;) {
+      const bool there = fields_.next(field);
+      if (there && field.tag == 0) {
+        if (field.state != FieldState::Cut) return;
+        if (!first) visitor_.separator(); // there may be more of them
+        first = false;
+        return visitor_.elided();
+      }
+      if (!first) visitor_.separator();
+      first = false;
+      if (!there) return visitor_.missing();
+      argument(ops_[step], field);
+    }
+  }
+
 private:
   using FieldState = wire::FieldState;
   using Look = proto::Look;
