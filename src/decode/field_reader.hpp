@@ -60,6 +60,9 @@ public:
     return true;
   }
 
+  /// Of the next field.
+  const std::byte* position() const { return at_; }
+
   /// Nothing follows but a malformed field, or zeros.
   bool at_end() const {
     FieldReader copy = *this;

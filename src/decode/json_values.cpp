@@ -150,6 +150,7 @@ void JsonValues::scalar(const proto::RenderStep& look, std::span<const std::byte
         quoted(append); // there is no number for it in JSON, or not with its readers
       return;
     }
+    case Look::Matrix: return quoted([&] { append_matrix(out_, bytes.first(look.size)); });
     case Look::BitVector: return quoted([&] { append_bits(out_, bytes.first(look.size)); });
     default: return number(look, number_in(bytes.data(), look.size), look.size);
   }

@@ -1,5 +1,6 @@
 #include "decode/numbers.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -159,6 +160,23 @@ void append_bits(std::string& out, std::span<const std::byte> bytes) {
     bit = last;
   }
   out += '>';
+}
+
+void append_matrix(std::string& out, std::span<const std::byte> bytes) {
+  std::int32_t fields[4] = {};
+  std::memcpy(fields, bytes.data(), std::min(bytes.size(), sizeof fields));
+  // opencv2/core/hal/interface.h
+  constexpr const char* kDepths[] = {"8U", "8S", "16U", "16S", "32S", "32F", "64F", "16F"};
+  const auto flags = static_cast<std::uint32_t>(fields[0]);
+  out += "CV_";
+  out += kDepths[flags & 7];
+  out += 'C';
+  append_decimal(out, (flags >> 3 & 511) + 1);
+  out += ' ';
+  const bool is_plain = fields[1] <= 2;
+  append_decimal(out, is_plain ? fields[3] : fields[1]);
+  out += is_plain ? 'x' : 'D';
+  if (is_plain) append_decimal(out, fields[2]);
 }
 
 void append_float(std::string& out, const std::byte* bytes, std::size_t size, std::size_t precision,

@@ -33,6 +33,10 @@ inline bool is_guessed_number(std::uint64_t value) {
 /// `<3-5,7>`; where more bits are set than not, those that are not: `~<0>`.
 void append_bits(std::string& out, std::span<const std::byte> bytes);
 
+/// `CV_8UC3 640x480`; with more than two dimensions `CV_32FC1 4D`. The 16 bytes are the flags, the
+/// number of dimensions, the rows and the columns of a cv::Mat.
+void append_matrix(std::string& out, std::span<const std::byte> bytes);
+
 /// How a floating-point number is written.
 enum class FloatForm {
   Shortest, ///< the fewest digits that read back as the same number: `0.1`, `1.0`, `1e+100`

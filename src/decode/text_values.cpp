@@ -57,6 +57,7 @@ void TextValues::scalar(const proto::RenderStep& look, std::span<const std::byte
     case Look::FormatHexFloat: // ltrace shows whatever a format calls a float as %f
       return append_float(out_, bytes.data(), size, look.size,
                           style_.ltrace ? FloatForm::Fixed : FloatForm::Hex);
+    case Look::Matrix: return append_matrix(out_, bytes.first(look.size));
     case Look::BitVector: return append_bits(out_, bytes.first(look.size));
     default: return number(look, number_in(bytes.data(), look.size), look.size);
   }

@@ -109,25 +109,43 @@ public:
       possible &= known->possible.load(std::memory_order_relaxed);
       if (possible != 0) known->possible.fetch_and(possible, std::memory_order_relaxed);
     }
-    const bool is_known = std::has_single_bit(possible);
+    const std::size_t end = step + 1 + ops_[step].body;
+    std::size_t last = step + 1; // the reading for when it is not known
+    while (last + 1 + ops_[last].body < end)
+      last += std::size_t{1} + ops_[last].body;
+
+    // Readings that have captured the same show the same.
+    SkippedValues nowhere;
+    ValueWalker<SkippedValues> skipped(ops_, looks_, fields_, nowhere);
+    std::optional<std::size_t> chosen;
+    std::optional<FieldReader> chosen_fields;
+    std::span<const std::byte> chosen_bytes;
+    bool is_ambiguous = false;
+    std::uint64_t bit = 1;
+    for (std::size_t at = step + 1; at < last; at += std::size_t{1} + ops_[at].body, bit <<= 1) {
+      if ((captured & bit) == 0) continue;
+      const FieldReader begin = fields_;
+      skipped.value(at);
+      if ((possible & bit) == 0) continue;
+      const std::span bytes(begin.position(), fields_.position());
+      if (chosen &&
+          !std::equal(bytes.begin(), bytes.end(), chosen_bytes.begin(), chosen_bytes.end()))
+        is_ambiguous = true;
+      chosen = at;
+      chosen_fields = begin;
+      chosen_bytes = bytes;
+    }
     const bool has_last = !std::has_single_bit(captured);
-    if (!is_known && !has_last) {
+    if (chosen && !is_ambiguous) {
+      FieldReader of_chosen = *chosen_fields;
+      ValueWalker(ops_, looks_, of_chosen, visitor_).reading(*chosen, first);
+      if (has_last) skipped.value(last);
+    } else if (has_last) {
+      reading(last, first);
+    } else { // what was possible was ruled out: no reading is right
       if (!first) visitor_.separator();
       first = false;
       visitor_.elided();
-    }
-    SkippedValues nowhere;
-    ValueWalker<SkippedValues> skipped(ops_, looks_, fields_, nowhere);
-    const std::size_t end = step + 1 + ops_[step].body;
-    std::uint64_t bit = 1;
-    for (std::size_t at = step + 1; at < end; at += std::size_t{1} + ops_[at].body, bit <<= 1) {
-      const bool is_last = at + 1 + ops_[at].body >= end;
-      const bool is_shown = is_last ? !is_known : is_known && bit == possible;
-      if (is_last ? !has_last : (captured & bit) == 0) continue;
-      if (is_shown)
-        reading(at, first);
-      else
-        skipped.value(at);
     }
   }
 
@@ -281,13 +299,19 @@ private:
   void structure(std::size_t step, unsigned nesting) {
     if (nesting >= wire::kDeepestCapture) return visitor_.elided();
     const bool is_array = looks_[step].look == Look::Array;
-    is_array ? visitor_.begin_array() : visitor_.begin_struct();
+    const bool is_struct = looks_[step].look == Look::Struct;
+    if (is_array) visitor_.begin_array();
+    if (is_struct) visitor_.begin_struct();
     const std::size_t end = step + 1 + ops_[step].body;
+    bool first = true;
     for (std::size_t at = step + 1; at < end; at += std::size_t{1} + ops_[at].body) {
-      if (at > step + 1) visitor_.separator();
+      if (ops_[at].kind == wire::CaptureKind::Check) continue;
+      if (!first) visitor_.separator();
+      first = false;
       value(at, nesting + 1);
     }
-    is_array ? visitor_.end_array(looks_[step].size != 0) : visitor_.end_struct();
+    if (is_array) visitor_.end_array(looks_[step].size != 0);
+    if (is_struct) visitor_.end_struct();
   }
 
   void argument(const wire::CaptureOp& op, const CapturedField& field) {

@@ -105,6 +105,8 @@ private:
       last = left(last);
     }
     if (!is_nested) signature_.object = Object::No;
+    if (is_nested && name->type == DEMANGLE_COMPONENT_QUAL_NAME)
+      append_name(signature_.scope, left(name), 0);
     read_last(last, is_nested);
   }
 

@@ -1,6 +1,7 @@
 #include "proto/cpp_prototype.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ using names::CppType;
 using names::FunctionSignature;
 using Passed = CppValue::Passed;
 
-constexpr std::size_t kMostTried = 6;   ///< readings: each costs a little at each call
+constexpr std::size_t kMostTried = 9;   ///< readings: each costs a little at each call
 constexpr std::uint32_t kRegisters = 6; ///< for integers
 
 /// What stands in front of the parameters.
@@ -32,6 +33,16 @@ struct Passing {
   const Type* type = nullptr;
   bool is_unknown = false; ///< a class, of whatever size, or an enumeration
 };
+
+/// Those of well-known libraries. Of any other name nobody knows whether it is that of a class.
+bool is_namespace(std::string_view scope) {
+  constexpr std::array<std::string_view, 16> kNamespaces = {
+      "at",    "at::native",      "at::cpu",    "at::indexing",
+      "c10",   "c10::impl",       "c10::cuda",  "caffe2",
+      "cv",    "cv::dnn",         "cv::ocl",    "cv::utils",
+      "torch", "torch::autograd", "torch::jit", "torch::nn::functional"};
+  return std::find(kNamespaces.begin(), kNamespaces.end(), scope) != kNamespaces.end();
+}
 
 class PrototypeMaker {
 public:
@@ -115,12 +126,13 @@ private:
     if (signature_.object == Object::Yes) {
       if (!is_in_memory) all.push_back({.object = true});
       if (may_be_in_memory) all.push_back({.words = 1, .is_result = true, .object = true});
-      if (signature_.structor == FunctionSignature::Structor::Base)
+      if (signature_.structor == FunctionSignature::Structor::Base && !passings_.empty())
         all.push_back({.object = true, .table = true});
       return all;
     }
     const std::uint32_t fewest = is_in_memory ? 1 : 0;
-    const bool may_have_object = signature_.object == Object::Unknown;
+    const bool may_have_object =
+        signature_.object == Object::Unknown && !is_namespace(signature_.scope);
     const std::uint32_t most = (may_be_in_memory ? 1U : 0U) + (may_have_object ? 1U : 0U);
     for (std::uint32_t words = fewest; words <= most; ++words) {
       const bool is_result = is_in_memory || (words == 2 || (words == 1 && !may_have_object));
@@ -141,14 +153,12 @@ private:
     return {std::move(words)};
   }
 
-  /// Whatever is hidden, all parameters are in vector registers.
+  /// Whatever is hidden, all parameters are in vector registers, or behind them on the stack.
   bool is_without_integers() const {
-    constexpr std::size_t kVectorRegisters = 8;
-    return passings_.size() <= kVectorRegisters &&
-           std::all_of(passings_.begin(), passings_.end(), [](const Passing& passing) {
-             return !passing.is_unknown && passing.type->kind == TypeKind::Float &&
-                    passing.type->size <= 8;
-           });
+    return std::all_of(passings_.begin(), passings_.end(), [](const Passing& passing) {
+      return !passing.is_unknown && passing.type->kind == TypeKind::Float &&
+             passing.type->size <= 8;
+    });
   }
 
   void append(std::vector<Reading>& readings, const Hidden& hidden) {

@@ -79,9 +79,7 @@ constexpr std::array kNumbers = {
 
 /// Classes with a copy constructor or a destructor of their own; nobody needs to know what is in
 /// them.
-constexpr std::array<std::string_view, 46> kByReference = {
-    "at::Tensor",
-    "at::TensorBase",
+constexpr std::array<std::string_view, 43> kByReference = {
     "at::Generator",
     "at::DataPtr",
     "c10::DataPtr",
@@ -99,7 +97,6 @@ constexpr std::array<std::string_view, 46> kByReference = {
     "torch::jit::Object",
     "torch::jit::Method",
     "torch::Library",
-    "cv::Mat",
     "cv::UMat",
     "cv::String",
     "std::allocator",
@@ -329,6 +326,39 @@ CppValue CppTypes::structure(const CppType& type, std::size_t fields, int depth)
   return whole;
 }
 
+CppValue CppTypes::tensor() {
+  Type made;
+  made.kind = TypeKind::Sequence;
+  made.layout = SequenceLayout::Tensor;
+  made.target = scalar(TypeKind::Signed, 8);
+  return {arena_.make(std::move(made)), Passed::ByReference};
+}
+
+/// opencv2/core/mat.hpp: cv::Mat begins with its flags, dimensions, rows and columns.
+const Type* CppTypes::matrix() {
+  constexpr std::uint8_t kHead = 16;
+  Type made;
+  made.kind = TypeKind::Struct;
+  made.sign_mask = 0xffff0000; // Mat::MAGIC_MASK, Mat::MAGIC_VAL
+  made.sign = 0x42ff0000;
+  made.fields = {scalar(TypeKind::Unsigned, kHead, Lens::Matrix)};
+  return arena_.make(std::move(made));
+}
+
+/// What a cv::InputArray refers to, if it is a cv::Mat: { int flags; void* obj; Size sz; }.
+const Type* CppTypes::input_array() {
+  Type made;
+  made.kind = TypeKind::Struct;
+  made.sign_mask = 0x1f << 16; // _InputArray::KIND_MASK, _InputArray::MAT
+  made.sign = 1 << 16;
+  made.is_one_of_several = true;
+  Type pointer;
+  pointer.kind = TypeKind::Pointer;
+  pointer.target = matrix();
+  made.fields = {scalar(TypeKind::Signed, 4, Lens::Hide), arena_.make(std::move(pointer))};
+  return arena_.make(std::move(made));
+}
+
 CppValue CppTypes::named(const CppType& type, int depth) {
   std::string name = type.name;
   const bool is_llvm = strip_llvm(name);
@@ -387,6 +417,8 @@ CppValue CppTypes::named(const CppType& type, int depth) {
   if (is_of_one && (name == "std::complex" || name == "cv::Size_" || name == "cv::Point_"))
     return structure(type, 2, depth);
   if (is_of_one && name == "cv::Point3_") return structure(type, 3, depth);
+  if (is_of_one && name == "cv::Scalar_") // trivially copied in some versions, in others not
+    return {structure(type, 4, depth).type, Passed::Unknown};
   if (is_of_one && name == "cv::Rect_") return structure(type, 4, depth);
   if (name == "__gnu_cxx::__normal_iterator") return {arena_.address(), Passed::Plainly};
   if (name == "c10::SymInt") return {scalar(TypeKind::Signed, 8), Passed::ByReference};
@@ -396,6 +428,9 @@ CppValue CppTypes::named(const CppType& type, int depth) {
     made.fields = {scalar(TypeKind::Signed, 1), scalar(TypeKind::Signed, 1)};
     return {arena_.make(std::move(made)), Passed::Plainly};
   }
+  if (name == "at::Tensor" || name == "at::TensorBase") return tensor();
+  if (name == "cv::Mat") return {matrix(), Passed::ByReference};
+  if (name == "cv::_InputArray") return {input_array(), Passed::ByReference};
   if (contains(kEmpty, name)) return {opaque(0, Lens::Hide), Passed::Plainly};
   if (contains(kByReference, name)) return {nullptr, Passed::ByReference};
   return {};

@@ -41,6 +41,9 @@ private:
   CppValue sequence(const names::CppType& type, wire::SequenceLayout layout,
                     CppValue::Passed passed, int depth);
   CppValue optional(const names::CppType& type, wire::SequenceLayout layout, int depth);
+  CppValue tensor();
+  const Type* matrix();
+  const Type* input_array();
   CppValue array(const names::CppType& type, int depth);
   CppValue structure(const names::CppType& type, std::size_t fields, int depth);
   const Type* referred(const names::CppType& type, int depth);

@@ -97,6 +97,7 @@ Layout layout_of_sequence(const Type& type, std::uint8_t word) {
   switch (type.layout) {
     case wire::SequenceLayout::None: break;
     case wire::SequenceLayout::GnuString: return {32, 8};
+    case wire::SequenceLayout::Tensor:
     case wire::SequenceLayout::OldGnuString: return {8, 8};
     case wire::SequenceLayout::LlvmString:
     case wire::SequenceLayout::Range: return {24, 8};

@@ -99,6 +99,11 @@ void PlanCompiler::append_reading(Steps& steps, const std::vector<Parameter>& pa
              .offset = placement.eightbytes.front(),
              .length_at = 0xfe},
             {Look::Elided, 0, {}});
+    if (is_checked && type.kind == TypeKind::Pointer && !type.is_reference &&
+        !placement.eightbytes.empty())
+      begin(steps,
+            {.kind = CaptureKind::Check, .detail = 2, .offset = placement.eightbytes.front()},
+            {Look::Elided, 0, {}});
     append_placed(steps, type, placement);
   }
   end(steps, step);

@@ -41,6 +41,7 @@ Look look_of_scalar(const Type& type) {
     case Lens::BitVector: return Look::BitVector;
     case Lens::Enumeration: return Look::Enumeration;
     case Lens::Flags: return Look::Flags;
+    case Lens::Matrix: return Look::Matrix;
     default: break;
   }
   switch (type.kind) {
@@ -160,8 +161,15 @@ void PlanCompiler::append_struct(Steps& steps, const Type& type, std::uint32_t o
   const bool is_passed = pointers_ == 0 && !steps.at_return;
   if (levels >= static_cast<std::ptrdiff_t>(levels_) && !is_passed) return append_elided(steps);
   within_.push_back(&type);
-  const std::size_t step =
-      begin(steps, {.kind = CaptureKind::Struct, .offset = offset}, {Look::Struct, 0, {}});
+  const std::size_t step = begin(steps, {.kind = CaptureKind::Struct, .offset = offset},
+                                 {type.sign_mask != 0 ? Look::Inner : Look::Struct, 0, {}});
+  if (type.sign_mask != 0)
+    begin(steps,
+          {.kind = CaptureKind::Check,
+           .size = 4,
+           .length_at = type.sign_mask,
+           .second_at = type.sign},
+          {Look::Elided, 0, {}});
   const Owner owner{&type, field_offsets(type, word_)};
   ++nesting_;
   for (std::size_t at = 0; at < type.fields.size(); ++at)
@@ -247,7 +255,9 @@ void PlanCompiler::append_pointer(Steps& steps, const Type& type, std::uint32_t 
   const bool followed = !is_unknown && type.lens != Lens::Address &&
                         target.kind != TypeKind::Void && !target.is_declared_only &&
                         target.lens != Lens::Hide;
-  const std::uint8_t detail = type.is_reference ? 1 : 0;
+  // What is no such struct is not shown as one.
+  const std::uint8_t checked = target.is_one_of_several ? 3 : 2;
+  const std::uint8_t detail = target.sign_mask != 0 ? checked : type.is_reference ? 1 : 0;
   if (!followed && type.is_reference) {
     begin(steps, {.kind = CaptureKind::Pointer, .size = word_, .detail = detail, .offset = offset},
           {Look::Pointer, word_, {}});

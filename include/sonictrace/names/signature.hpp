@@ -52,6 +52,8 @@ struct FunctionSignature {
     Base, ///< where there are virtual bases, behind `this` comes a pointer to a table of them
   };
 
+  /// What the function is in, a class or a namespace: `at::native`; of templates with `<>`.
+  std::string scope = {};
   Object object = Object::Unknown;
   Structor structor = Structor::No;
   std::optional<CppType> result; ///< not every name has it

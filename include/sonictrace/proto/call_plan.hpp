@@ -37,6 +37,8 @@ enum class Look : std::uint8_t {
   Elided,    ///< `...`: nested deeper than asked for; nothing was captured
   List,      ///< of a Sequence: its elements
   Optional,  ///< of a Sequence: its only element, or that there is none
+  Inner,     ///< of a Struct: its fields without braces
+  Matrix,    ///< CV_8UC3 640x480
   Readings,  ///< of a Choice: the arguments of the call
   // Of arguments that a format asks for.
   FormatSigned, ///< ltrace shows %hhd as a character

@@ -45,6 +45,7 @@ enum class Lens : std::uint8_t {
   ScanFormat,  ///< Text that is a scanf format
   Address,     ///< of a pointer: not followed
   Hide,        ///< not shown
+  Matrix,      ///< of 16 bytes: the type, dimensions, rows and columns of a cv::Mat
 };
 
 /// How many elements an array has.
@@ -82,6 +83,10 @@ struct Type {
       nullptr;   ///< what a pointer points to (never null; Void for `void*`); an element
   Length length; ///< of an array
   wire::SequenceLayout layout = wire::SequenceLayout::None;
+  /// Of a struct: what its first four bytes are, of those in `sign_mask`, if it is one. It is shown
+  /// without braces. 0: any.
+  std::uint32_t sign_mask = 0, sign = 0;
+  bool is_one_of_several = false; ///< another sign is not wrong, but then nothing is known
   /// Of a pointer: a reference of C++, which leads somewhere, or is none.
   bool is_reference = false;
   std::vector<const Type*> fields;

@@ -67,7 +67,7 @@ public:
   void run(const CaptureOp* ops, std::size_t count) { run(ops, count, {true, 0}, {true, 0}, 0); }
 
 private:
-  static constexpr std::uint8_t kCheckedReference = 2; ///< CaptureOp::detail
+  static constexpr std::uint8_t kCheckedReference = 2, kOneOfSeveral = 3; ///< CaptureOp::detail
 
   /// In the call's words, or in memory.
   struct Place {
@@ -115,7 +115,10 @@ private:
         std::uint64_t number = 0;
         const bool there = read_number(place, op.size, number);
         std::byte probe;
-        if (op.detail != 0)
+        constexpr std::uint64_t kPage = 4096;
+        if (op.detail == 2)
+          is_wrong_ = is_wrong_ || (number != 0 && (number < kPage || number >= kMostBytes));
+        else if (op.detail != 0)
           is_wrong_ = is_wrong_ || number == 0 || memory_.read(number, &probe, 1) != 1;
         else if (!there || (number & op.length_at) != op.second_at)
           is_wrong_ = true;
@@ -307,7 +310,8 @@ private:
     if (to_struct) enclosing_[enclosing_count_++] = address;
     run(body, op.body, {false, address}, owner, nesting + 1);
     if (to_struct) --enclosing_count_;
-    if (is_wrong_ && op.detail == kCheckedReference) {
+    if (is_wrong_ && op.detail >= kCheckedReference) {
+      is_wrong_ = op.detail != kOneOfSeveral;
       full_ = false;
       used_ = before;
       put_word(address, FieldState::Unreadable, 0);
@@ -438,6 +442,9 @@ private:
         if (bytes % element != 0 || (words[2] - words[0]) % element != 0) return {};
         return elements_at(words[0], bytes / element, element);
       }
+      case SequenceLayout::Tensor:
+        if (!read_words(1)) return {};
+        return sizes_of_tensor(words[0]);
       case SequenceLayout::FlagBehind:
       case SequenceLayout::FlagInFront: {
         const bool is_in_front = layout == SequenceLayout::FlagInFront;
@@ -461,6 +468,33 @@ private:
     std::uint64_t end = 0;
     if (!read_number(data + size * unit, unit, end) || end != 0) return {};
     return {data, size, true};
+  }
+
+  /// c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h.
+  Elements sizes_of_tensor(std::uint64_t implementation) {
+    constexpr std::uint64_t kSizesAt = 72, kElementsAt = 168, kMostInline = 5, kMost = 64;
+    struct {
+      std::uint64_t count;
+      std::uint64_t sizes_or_pointer[kMostInline];
+    } head;
+    std::uint64_t elements = 0;
+    if (implementation == 0 ||
+        memory_.read(implementation + kSizesAt, reinterpret_cast<std::byte*>(&head), sizeof head) !=
+            sizeof head ||
+        !read_number({false, implementation + kElementsAt}, sizeof elements, elements) ||
+        head.count > kMost)
+      return {};
+    const bool is_inline = head.count <= kMostInline;
+    const std::uint64_t data =
+        is_inline ? implementation + kSizesAt + sizeof head.count : head.sizes_or_pointer[0];
+    std::uint64_t product = 1;
+    for (std::uint64_t at = 0; at < head.count; ++at) {
+      std::uint64_t size = 0;
+      if (!read_number({false, data + at * sizeof size}, sizeof size, size)) return {};
+      if (__builtin_mul_overflow(product, size, &product)) return {};
+    }
+    if (product != elements) return {};
+    return {{false, data}, head.count, true};
   }
 
   /// All of them are there, as far as the ends tell.

@@ -1,5 +1,6 @@
-// What is shown of calls of functions of which only the mangled name is known. Objects are real
-// ones where this program's library has the layout, else they are laid out by hand.
+// What is shown of calls of functions of which only the mangled name is known.
+// Objects are real ones where this program's library has the layout, else they
+// are laid out by hand.
 
 #include <gtest/gtest.h>
 
@@ -213,7 +214,52 @@ TEST(Names, tell_what_const_references_lead_to) {
   EXPECT_EQ(argument_of("RK1A", number).substr(0, 2), "0x");
 }
 
-// ---- what the name does not tell --------------------------------------------------------------
+/// As opencv2/core/mat.hpp has them.
+struct Matrix {
+  std::int32_t flags, dimensions, rows, columns;
+  void* data;
+};
+struct InputArray {
+  std::int32_t flags;
+  const void* object;
+  std::int32_t size[2];
+};
+
+TEST(Names, tell_type_and_size_of_matrices) {
+  Matrix matrix{0x42ff4010, 2, 480, 640, nullptr};
+  EXPECT_EQ(argument_of("RKN2cv3MatE", matrix), "CV_8UC3 640x480");
+  EXPECT_EQ(argument_of("N2cv3MatE", matrix), "CV_8UC3 640x480");
+  InputArray input{0x01010000, &matrix, {}};
+  EXPECT_EQ(argument_of("RKN2cv11_InputArrayE", input), "CV_8UC3 640x480");
+  EXPECT_EQ(NamedCall("_Z1fRKN2cv3MatE").word(&matrix).json(), R"(["CV_8UC3 640x480"])");
+  input.flags = 0x3 << 16; // a vector
+  EXPECT_EQ(argument_of("RKN2cv11_InputArrayE", input).substr(0, 2), "0x");
+  EXPECT_EQ(argument_of("RKN2cv11_InputArrayE", input).find(','), std::string::npos);
+  matrix.dimensions = 3;
+  EXPECT_EQ(argument_of("RKN2cv3MatE", matrix), "CV_8UC3 3D");
+  matrix.flags = 0;
+  EXPECT_EQ(argument_of("RKN2cv3MatE", matrix).substr(0, 2), "0x");
+}
+
+TEST(Names, tell_the_sizes_of_tensors) {
+  struct {
+    std::uint64_t head[9];
+    std::uint64_t count, sizes[10], offset, elements;
+  } body{{}, 3, {3, 256, 255}, 0, 3 * 256 * 255};
+  const void* tensor = &body;
+  EXPECT_EQ(argument_of("RKN2at6TensorE", tensor), "[3, 256, 255]");
+  EXPECT_EQ(argument_of("N2at6TensorE", tensor), "[3, 256, 255]");
+  const std::uint64_t many[] = {1, 2, 3, 4, 5, 6};
+  body.count = 6;
+  body.sizes[0] = reinterpret_cast<std::uint64_t>(many);
+  body.elements = 720;
+  EXPECT_EQ(argument_of("RKN2at6TensorE", tensor), "[1, 2, 3, 4, ...]");
+  body.elements = 719; // another layout
+  EXPECT_EQ(argument_of("RKN2at6TensorE", tensor).substr(0, 2), "0x");
+}
+
+// ---- what the name does not tell
+// --------------------------------------------------------------
 
 TEST(HiddenWords, are_found_by_what_can_only_be_a_string) {
   const std::string text = "text";
