@@ -51,6 +51,8 @@ std::string code_of(const Type& type) {
     case TypeKind::Float: return (type.size == 16 ? "x" : "f") + size_of(type);
     case TypeKind::Pointer: return "p";
     case TypeKind::Array: return "array";
+    case TypeKind::Sequence:
+    case TypeKind::Opaque: return "of C++";
     case TypeKind::Struct: break;
   }
   std::string code;
