@@ -283,6 +283,25 @@ TEST(HiddenWords, are_not_guessed_where_two_readings_are_possible) {
   EXPECT_EQ(shown.substr(0, 2), "0x");
 }
 
+TEST(HiddenWords, do_not_matter_where_all_readings_show_the_same) {
+  const std::string text = "text";
+  NamedCall call("_ZN1a1b1fERK" GNU_STRING);
+  call.word(&text).word(&text).returns(reinterpret_cast<std::uint64_t>(&text));
+  EXPECT_EQ(call.arguments(), "\"text\"");
+}
+
+TEST(HiddenWords, are_none_where_a_number_would_be_a_pointer) {
+  const char text[] = "text";
+  EXPECT_EQ(NamedCall("_ZN1a1fEPKci").word(text).word(1).arguments(), "\"text\", 1");
+}
+
+TEST(HiddenWords, are_no_this_in_namespaces_that_are_known) {
+  const int object = 1;
+  const auto pointer = argument_of("Ri", object);
+  EXPECT_EQ(NamedCall("_ZN2cv1fERi").word(&object).word(&object).returns(5).arguments(), pointer);
+  EXPECT_NE(NamedCall("_ZN2cx1fERii").word(&object).word(&object).returns(5).arguments(), pointer);
+}
+
 TEST(HiddenWords, that_one_call_has_ruled_out_stay_so) {
   const std::string text = "text", other = "other";
   NamedCall call("_ZN1a1b1fERK" GNU_STRING);
