@@ -311,8 +311,8 @@ TEST(HiddenWords, that_one_call_has_ruled_out_stay_so) {
 
 TEST(HiddenWords, hold_no_result_where_rax_is_another_address) {
   NamedCall call("_Z1fiRK1A");
-  const int object = 3;
-  call.word(&object).word(&object).word(&object);
+  const int object = 3, other = 4;
+  call.word(&object).word(&other).word(&object);
   EXPECT_EQ(call.open_arguments().substr(0, 2), "0x");
   const auto low = static_cast<std::int32_t>(reinterpret_cast<std::uint64_t>(&object));
   EXPECT_EQ(call.returns(5).arguments().substr(0, std::to_string(low).size()), std::to_string(low));
