@@ -283,6 +283,25 @@ TEST(HiddenWords, are_not_guessed_where_two_readings_are_possible) {
   EXPECT_EQ(shown.substr(0, 2), "0x");
 }
 
+TEST(HiddenWords, do_not_matter_where_all_readings_show_the_same) {
+  const std::string text = "text";
+  NamedCall call("_ZN1a1b1fERK" GNU_STRING);
+  call.word(&text).word(&text).returns(reinterpret_cast<std::uint64_t>(&text));
+  EXPECT_EQ(call.arguments(), "\"text\"");
+}
+
+TEST(HiddenWords, are_none_where_a_number_would_be_a_pointer) {
+  const char text[] = "text";
+  EXPECT_EQ(NamedCall("_ZN1a1fEPKci").word(text).word(1).arguments(), "\"text\", 1");
+}
+
+TEST(HiddenWords, are_no_this_in_namespaces_that_are_known) {
+  const int object = 1;
+  const auto pointer = argument_of("Ri", object);
+  EXPECT_EQ(NamedCall("_ZN2cv1fERi").word(&object).word(&object).returns(5).arguments(), pointer);
+  EXPECT_NE(NamedCall("_ZN2cx1fERii").word(&object).word(&object).returns(5).arguments(), pointer);
+}
+
 TEST(HiddenWords, that_one_call_has_ruled_out_stay_so) {
   const std::string text = "text", other = "other";
   NamedCall call("_ZN1a1b1fERK" GNU_STRING);
@@ -292,8 +311,8 @@ TEST(HiddenWords, that_one_call_has_ruled_out_stay_so) {
 
 TEST(HiddenWords, hold_no_result_where_rax_is_another_address) {
   NamedCall call("_Z1fiRK1A");
-  const int object = 3;
-  call.word(&object).word(&object).word(&object);
+  const int object = 3, other = 4;
+  call.word(&object).word(&other).word(&object);
   EXPECT_EQ(call.open_arguments().substr(0, 2), "0x");
   const auto low = static_cast<std::int32_t>(reinterpret_cast<std::uint64_t>(&object));
   EXPECT_EQ(call.returns(5).arguments().substr(0, std::to_string(low).size()), std::to_string(low));
