@@ -62,11 +62,26 @@ void replace_thunk_exit(std::uint64_t* words, std::size_t index) {
   words[index] = reinterpret_cast<const AgentEntry*>(entry)->return_address;
 }
 
+/// The page behind a stack's end can't be read, which is not asked for at each call (a fault in the
+/// kernel): it is remembered among the pages that can, and forgotten with them.
+constexpr std::uint64_t kPage = 4096, kUnreadable = std::uint64_t{1} << 63;
+
+std::size_t size_before_end(const AgentBlock& block, std::uint64_t from, std::size_t bytes) {
+  for (std::uint64_t page = from / kPage + 1; page * kPage < from + bytes; ++page)
+    if (block.pages[page % kPageCache] == (page | kUnreadable)) return page * kPage - from;
+  return bytes;
+}
+void note_end(AgentBlock& block, std::uint64_t end) {
+  block.pages[end / kPage % kPageCache] = end / kPage | kUnreadable;
+}
+
 /// Copies words from the stack, `bytes` at most, and returns how many.
 std::size_t copy_words_at(AgentBlock& block, std::uint64_t from, std::uint64_t* to,
                           std::size_t bytes) {
-  const std::size_t got =
-      SafeMemory(block).read(from, reinterpret_cast<std::byte*>(to), bytes & ~std::size_t{7}) / 8;
+  const std::size_t wanted = size_before_end(block, from, bytes & ~std::size_t{7});
+  const std::size_t read = SafeMemory(block).read(from, reinterpret_cast<std::byte*>(to), wanted);
+  if (read < wanted) note_end(block, from + read);
+  const std::size_t got = read / 8;
   // Thunks go to others when their calls have returned: only now is it known what they stand for.
   const std::uint64_t region = control().region, size = control().region_end - region;
   const auto thunk_exit = reinterpret_cast<std::uint64_t>(agent_thunk_exit);
