@@ -1,7 +1,9 @@
 // -w: the stack on which a call was made, against what the callee sees itself by backtrace(3).
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "trace.hpp"
 
@@ -276,6 +278,54 @@ TEST(BacktracesOnMusl, are_the_same_with_both_engines) {
   EXPECT_GT(shown_frames(expected).size(), 100u);
   EXPECT_EQ(shown_frames(inside), shown_frames(expected));
   EXPECT_NE(inside.text.find("inline engine"), std::string::npos);
+}
+
+// ---- a process that was traced before -----------------------------------------------------------
+
+/// The stacks that calls of tr_add were made on.
+std::set<std::vector<std::string>> stacks_of_attach(pid_t pid, std::vector<std::string> options) {
+  const TemporaryDirectory directory;
+  Command command;
+  command.argv =
+      std::vector<std::string>{SONICTRACE, "--engine=inline", "-o", directory.path("log"), "-e",
+                               "tr_add",   "--max-calls=500"} +
+      std::move(options) + std::vector<std::string>{"-p", std::to_string(pid)};
+  const Ended ended = run_program(command);
+  EXPECT_TRUE(ended.exited_with(0)) << ended.end() << ended.err;
+  const std::string text = read_file(directory.path("log"));
+  EXPECT_NE(text.find("tr_add("), std::string::npos) << text.substr(0, 1000);
+  std::set<std::vector<std::string>> stacks;
+  std::vector<std::string> current;
+  for (const auto& line : lines_of(text)) {
+    if (parse_frame(line)) {
+      current.push_back(line.substr(0, line.rfind('[')));
+      continue;
+    }
+    if (!current.empty()) stacks.insert(std::exchange(current, {}));
+  }
+  return stacks;
+}
+
+TEST(BacktracesAfterAnotherSession, are_those_of_a_first_one) {
+  const auto start = [] {
+    Command command;
+    command.argv = {tracee("service-pie-lazy"), "2"};
+    return command;
+  };
+  RunningProgram fresh(start(), true), traced_before(start(), true);
+  ASSERT_TRUE(fresh.read_until("ready"));
+  ASSERT_TRUE(traced_before.read_until("ready"));
+
+  const auto expected = stacks_of_attach(fresh.pid(), {"-w", "8"});
+  EXPECT_TRUE(stacks_of_attach(traced_before.pid(), {}).empty());
+  const auto again = stacks_of_attach(traced_before.pid(), {"-w", "8"});
+
+  EXPECT_FALSE(expected.empty());
+  EXPECT_EQ(again, expected);
+  for (RunningProgram* const service : {&fresh, &traced_before}) {
+    service->write_line("stop");
+    EXPECT_TRUE(service->wait().exited_with(0));
+  }
 }
 
 } // namespace

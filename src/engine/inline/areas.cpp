@@ -119,6 +119,8 @@ void Areas::adopt(std::span<const wire::AreaRecord> areas, AreaDirectory directo
     const auto kind = static_cast<AreaKind>(record.kind);
     const std::size_t head = kind == AreaKind::Cells ? 0 : unit_size(kind);
     areas_.push_back({kind, TraceeAddress(record.begin), record.size, head});
+    // The earlier session may have had its calls go another way (backtraces).
+    if (head != 0) (void)space_->memory().write(TraceeAddress(record.begin), head_of(routines_));
     if (kind == AreaKind::Entries) adopt_entries(areas_.back());
   }
 }

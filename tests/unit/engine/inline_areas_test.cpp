@@ -142,6 +142,20 @@ protected:
                              reinterpret_cast<std::uint64_t>(&PrintTo) + 64);
 };
 
+TEST_F(OwnAreas, of_an_earlier_session_lead_to_the_routines_of_this_one) {
+  std::vector<std::uint64_t> stubs(512, 7);
+  wire::AreaList list = {};
+  const wire::AreaRecord record = {reinterpret_cast<std::uint64_t>(stubs.data()), 4096,
+                                   static_cast<std::uint32_t>(AreaKind::Stubs), 0};
+
+  areas_.adopt(std::span(&record, 1),
+               AreaDirectory(space_, TraceeAddress(reinterpret_cast<std::uint64_t>(&list))));
+
+  for (std::size_t i = 0; i < kAgentRoutines; ++i)
+    EXPECT_EQ(TraceeAddress(stubs[i]), routines()[i]);
+  EXPECT_EQ(stubs[kAgentRoutines], 7u);
+}
+
 TEST_F(OwnAreas, give_cells_that_a_displacement_reaches) {
   const auto taken = areas_.take(AreaKind::Cells, 3, near_, mapper_);
 
