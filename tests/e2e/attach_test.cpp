@@ -264,7 +264,7 @@ TEST_P(Duration, of_a_command_ends_the_trace_and_not_the_command) {
   pid_t child = 0;
   ASSERT_TRUE(wait_until([&] { return (child = std::atoi(read_file(children).c_str())) > 0; }));
   ASSERT_TRUE(wait_until([&] { return is_left_alone(child); }));
-  EXPECT_EQ(changed_code(child), "");
+  EXPECT_TRUE(changed_code(child).empty());
   run.write_line("ping");
   EXPECT_TRUE(run.read_until("alive"));
   run.write_line("stop");
