@@ -3,6 +3,7 @@
 #include <sys/time.h>
 
 #include <atomic>
+#include <cerrno>
 #include <iterator>
 
 namespace sonictrace {
@@ -14,17 +15,30 @@ std::atomic<bool> noted_tick{false};
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
+constexpr suseconds_t kTick = 100'000; ///< microseconds
+
+/// The first one after `first` microseconds, then every kTick.
+void tick_after(suseconds_t first) {
+  const itimerval when = {{0, kTick}, {0, first}};
+  ::setitimer(ITIMER_REAL, &when, nullptr);
+}
+
 void note(int signal) {
-  if (signal == SIGALRM)
+  if (signal == SIGALRM) {
     noted_tick = true;
-  else
-    noted_signals |= std::uint64_t{1} << (signal - 1);
+    return;
+  }
+  noted_signals |= std::uint64_t{1} << (signal - 1);
+  // It may have come just before the tracer waits, which it would not interrupt.
+  constexpr suseconds_t kSoon = 1000;
+  const int error = errno;
+  tick_after(kSoon);
+  errno = error;
 }
 
 constexpr int kWatched[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1, SIGUSR2,
                             SIGXCPU, SIGALRM, SIGPIPE, SIGXFSZ, SIGCHLD};
 static_assert(std::size(kWatched) == InterruptWatch::kSignals);
-constexpr suseconds_t kTick = 100'000; ///< microseconds
 
 } // namespace
 
@@ -44,8 +58,7 @@ InterruptWatch::InterruptWatch() {
     if (kWatched[i] == SIGHUP && old_[i].action.sa_handler == SIG_IGN)
       ::sigaction(SIGHUP, &old_[i].action, nullptr);
   }
-  const itimerval every = {{0, kTick}, {0, kTick}};
-  ::setitimer(ITIMER_REAL, &every, nullptr);
+  tick_after(kTick);
 }
 
 InterruptWatch::~InterruptWatch() {

@@ -134,6 +134,8 @@ TEST_P(OutputOf, sigterm_leaves_a_log_that_is_complete) {
   ASSERT_TRUE(running.read_until("ready"));
 
   running.send_signal(SIGTERM);
+  // Only then its input is closed, at which it would end by itself.
+  EXPECT_TRUE(wait_until([&] { return !running.is_running(); }));
   const Ended ended = running.wait();
 
   EXPECT_TRUE(ended.killed_by(SIGTERM)) << ended.end();

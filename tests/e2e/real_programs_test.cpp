@@ -173,7 +173,7 @@ TEST_P(RealPrograms, ruby) {
 }
 // Filtered: of all its calls, millions, a breakpoint each takes minutes.
 TEST_P(RealPrograms, node) {
-  expect_same_as_untraced({"/usr/bin/node", "-e", "console.log([1,2,3].map(x => x * x))"}, 100,
+  expect_same_as_untraced({"/usr/bin/node", "-e", "console.log([1,2,3].map(x => x * x))"}, 50,
                           {"-e", "pthread_create,sem_*,epoll_*,uv_*,open*,mmap*,read*,write*"});
 }
 TEST_P(RealPrograms, java) { expect_same_as_untraced({"/usr/bin/java", "-Xint", "-version"}, 10); }

@@ -294,6 +294,7 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
   const auto registers = tracee->registers();
   if (!registers) return; // killed meanwhile
   const std::uint64_t key = registers->raw().fs_base;
+  const pid_t tid = tracee->tid(); // the caller has the stop, as long as it lives
   if (thread.is_copy) {
     RemoteCaller caller(thread.space->space(), tracee, killed);
     if (auto done = thread.space->begin_copy(caller, thread.inherited_ring, thread.inherited);
@@ -304,7 +305,7 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
       return;
     }
     const auto& arena = thread.space->agent()->arena();
-    (void)thread.space->agent()->threads().announce(key, tracee->tid());
+    (void)thread.space->agent()->threads().announce(key, tid);
     tell_code(*thread.space);
     collector_.add_arena(arena, thread.process);
     thread.inherited.clear();
@@ -313,7 +314,7 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
   if (thread.borrowed_from) {
     const Thread* const lender = find_thread(*thread.borrowed_from);
     if (lender != nullptr && lender->key == key) { // it runs with that one's
-      if (!thread.silent) (void)thread.space->agent()->threads().announce(key, tracee->tid());
+      if (!thread.silent) (void)thread.space->agent()->threads().announce(key, tid);
       return;
     }
     end_borrowing(thread);
@@ -325,7 +326,7 @@ void InlineEngine::begin(std::optional<StoppedTracee>& tracee, std::optional<Exi
     return;
   }
   (void)table.forget(key);
-  (void)table.announce(key, tracee->tid());
+  (void)table.announce(key, tid);
 }
 
 // ---- stops -----------------------------------------------------------------------------------
