@@ -39,9 +39,11 @@ struct Latencies {
 };
 
 /// Which engine records. The one place that decides. The inline one uses breakpoints where it has
-/// to in a process, and says so.
+/// to in a process, and says so. What ltrace shows of registers that no argument is in, and of
+/// vfork and setjmp, is what breakpoints find there.
 bool is_inline(const SessionOptions& options) {
-  return options.engine != SessionOptions::Engine::Breakpoint;
+  if (options.engine == SessionOptions::Engine::Auto) return !options.ltrace;
+  return options.engine == SessionOptions::Engine::Inline;
 }
 
 CollectorOptions collector_options(const SessionOptions& session) {
