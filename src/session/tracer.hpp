@@ -87,6 +87,8 @@ private:
 
   // The end.
   void leave_all(std::string reason);
+  bool gather_all(std::optional<Gathering>& quiet);
+  bool withdraw_all();
   void leave(StoppedTracee tracee, TraceeThread& thread);
   void let_orphans_go();
   void forget(pid_t tid);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
 #include <set>
 
 #include "session/tracer.hpp"
@@ -19,13 +20,7 @@ void Tracer::leave_all(std::string reason) {
   ending_ = true;
   reason_ = std::move(reason);
   std::optional<Gathering> quiet;
-  bool is_quiet = false;
-  if (context_.engine.wants_quiet_threads()) {
-    quiet.emplace(
-        Gathering::Work{queue_, [this] { return tracees_.tids(); },
-                        [this](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-    is_quiet = quiet->gather();
-  }
+  const bool is_quiet = context_.engine.wants_quiet_threads() && gather_all(quiet);
   leaving_ = true;
   std::set<const AddressSpace*> spaces;
   for (const pid_t tid : tracees_.tids()) {
@@ -37,6 +32,34 @@ void Tracer::leave_all(std::string reason) {
   // Each is let go at its next stop, whichever that is.
   for (const pid_t tid : tracees_.tids())
     (void)interrupt(tid);
+}
+
+/// Stops all threads, where none is in code of the engine's if that can be had: the first time that
+/// they stand, what leads there is taken out; then they get some moments to leave it.
+bool Tracer::gather_all(std::optional<Gathering>& quiet) {
+  constexpr int kTrials = 20;
+  for (int trial = 1;; ++trial) {
+    quiet.emplace(
+        Gathering::Work{queue_, [this] { return tracees_.tids(); },
+                        [this](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+    if (!quiet->gather()) return false;
+    if (!withdraw_all() || trial == kTrials) return true;
+    quiet.reset();
+    answer_queue();
+    const timespec moment = {0, trial * 1'000'000L};
+    ::nanosleep(&moment, nullptr);
+  }
+}
+
+bool Tracer::withdraw_all() {
+  std::set<const AddressSpace*> spaces;
+  bool is_anyone_inside = false;
+  for (const pid_t tid : tracees_.tids()) {
+    const auto& process = *tracees_.find(tid)->process;
+    if (process.space && spaces.insert(process.space.get()).second)
+      is_anyone_inside |= context_.engine.withdraw(*process.space);
+  }
+  return is_anyone_inside;
 }
 
 /// Children whose parents were killed before they could tell of them: nobody will claim these.

@@ -140,6 +140,10 @@ public:
   /// Takes a stop, or gives it back.
   virtual Handled handle(StoppedTracee tracee) = 0;
 
+  /// Before `remove`, while all threads are stopped: no call begins to be recorded any more. True:
+  /// threads are in code of ours, and would be out of it if they ran for a moment.
+  virtual bool withdraw(const AddressSpace&) { return false; }
+
   /// Takes everything out of the memory of `space`, and forgets it. Each thread must pass `settle`
   /// before it is let go. Unless `code_is_quiet` threads may run meanwhile: what can't be taken out
   /// under them stays, if the program can live with it.

@@ -400,6 +400,11 @@ Handled InlineEngine::handle_by_breakpoints(StoppedTracee tracee) {
   return handled;
 }
 
+bool InlineEngine::withdraw(const AddressSpace& space) {
+  const auto known = spaces_.find(&space);
+  return known != spaces_.end() && known->second->withdraw();
+}
+
 void InlineEngine::remove(const AddressSpace& space, bool code_is_quiet) {
   if (const auto known = spaces_.find(&space); known != spaces_.end()) {
     InlineSpace& inside = *known->second;

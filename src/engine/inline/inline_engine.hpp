@@ -40,6 +40,7 @@ public:
   void record_system_calls(bool ltrace_names) override;
   void settle_system_call(pid_t tid, bool begin_anew) override;
   Handled handle(StoppedTracee tracee) override;
+  bool withdraw(const AddressSpace& space) override;
   void remove(const AddressSpace& space, bool code_is_quiet) override;
   void remove_marks(const AddressSpace& space, Mark mark) override {
     breakpoints_.remove_marks(space, mark);

@@ -310,6 +310,12 @@ void InlineSpace::module_gone(AddressRange range) {
   if (writer_) writer_->forget(range);
 }
 
+bool InlineSpace::withdraw() {
+  if (!agent_ || is_idle_copy_) return false;
+  writer_->restore_all_but_unwinders();
+  return may_be_unwinding() || is_anyone_in_agent();
+}
+
 void InlineSpace::remove(bool code_is_quiet) {
   end_knocking();
   if (!agent_ || is_idle_copy_) return;

@@ -65,6 +65,10 @@ public:
   /// For backtraces. Parses, by `open`, what is not in the last survey.
   const std::vector<MappedCode>& survey(const CodeMap::OpenImage& open);
   OwnCode own_code() const;
+  /// With all threads stopped, before `remove`: takes the patches out, but for those that tell
+  /// unwinders of frames that may still be there. Whether a thread is in code of ours, or on its way
+  /// through its frames.
+  bool withdraw();
   /// Ends all recording. Takes the patches out where no thread of the process runs.
   void remove(bool code_is_quiet);
 
