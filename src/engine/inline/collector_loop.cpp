@@ -260,7 +260,9 @@ void CollectorLoop::remove(const Arena& arena, std::uint64_t now) {
     return readers.arena().get() == &arena;
   });
   if (found == arenas_.end()) return;
+  const std::uint64_t hold = hold_; // still holds for the others
   drain(*found, now);
+  hold_ = hold;
   found->read_counts(functions_, clock_, clock_.realtime_ns(now), out_);
   flush();
   calls_ += found->calls();

@@ -70,6 +70,8 @@ public:
                     {}};
     if (!check_thunks(found)) return std::nullopt;
     find_arena(control, found);
+    found.pools_ever = std::clamp<std::uint32_t>(
+        AreaDirectory(space_, area_list_of(found)).pools_ever(), found.pools_used, wire::kMaxPools);
     find_areas(found);
     return found;
   }
@@ -114,9 +116,10 @@ private:
     const AddressRange& region = found.region;
     const auto content = make_thunk_template(found.text.begin() + image_.header().thunk_exit);
     const Mapping* const file = mapping_of(code);
+    // The thunks in the region are mapped from it, and look the same.
     if (file == nullptr || kind_of(*file) != Memory::SharedCode || file->offset != 0 ||
         file->range.begin() != code || file->range.size() != wire::kGroupCode ||
-        !has_bytes(code, content))
+        region.contains(code) || !has_bytes(code, content))
       return false;
     if (!is_all(found.thunk_unwind, kThunkUnwindSize, Memory::ReadOnly) ||
         !has_bytes(found.thunk_unwind, make_thunk_unwind_page(region.begin(), kRegionSize)))
@@ -153,8 +156,6 @@ private:
     found.arena = mapping->range;
     found.pools_used = std::min<std::uint32_t>(shared.pools_used, wire::kMaxPools);
     found.first_pool = std::min(control.first_pool, found.pools_used);
-    found.pools_ever = std::clamp<std::uint32_t>(
-        AreaDirectory(space_, area_list_of(found)).pools_ever(), found.pools_used, wire::kMaxPools);
   }
 
   void find_areas(LeftAgent& found) const {

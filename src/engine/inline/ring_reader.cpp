@@ -74,6 +74,7 @@ void RingReader::see_head(std::uint64_t now) {
   if (head != wakes_at_ || load_shared(header_.state) != wire::kRingInUse) wakes_ = false;
   if (state_ == State::Ready) { // of what comes behind that record
     if (is_sound && head - position_ >= size_of(next_)) head_ = head;
+    see_time(now); // it may have been written later than the `now` that it was first seen at
     return;
   }
   // It may have gone back, but never behind a place whose record was read.
@@ -107,21 +108,25 @@ void RingReader::find_next(std::uint64_t now) {
       position_ += size;
       continue;
     }
-    const auto& record = *reinterpret_cast<const RingRecord*>(place(position_));
     if (kind == RingKind::Thread) [[unlikely]] {
-      source_.thread = load_shared(record.call) & INT_MAX;
+      source_.thread = load_shared(record_at(position_).call) & INT_MAX;
       position_ += size;
       continue;
     }
     if (source_.thread == 0) [[unlikely]]
       source_.thread = load_shared(header_.tid) & INT_MAX;
     next_ = commit;
-    time_ = std::min(load_shared(record.time), now);
+    see_time(now);
     state_ = State::Ready;
     return;
   }
   if (wakes_ && wakes_at_ == position_) return be_blocked(now);
   state_ = State::Empty;
+}
+
+/// No time is later than `now`, or nothing would ever come behind what a hostile thread writes.
+void RingReader::see_time(std::uint64_t now) {
+  time_ = std::min(load_shared(record_at(position_).time), now);
 }
 
 void RingReader::be_blocked(std::uint64_t now) {

@@ -53,9 +53,13 @@ private:
   const std::byte* place(std::uint64_t position) const {
     return data_ + position % wire::kRingSize;
   }
+  const wire::RingRecord& record_at(std::uint64_t position) const {
+    return *reinterpret_cast<const wire::RingRecord*>(place(position));
+  }
   std::uint64_t commit_at(std::uint64_t position) const;
   void find_next(std::uint64_t now);
   void see_head(std::uint64_t now);
+  void see_time(std::uint64_t now);
   void skip_hole(std::uint64_t now, std::uint64_t patience);
   bool has_waiter_before_hole() const;
   bool is_record_at(std::uint64_t position) const;

@@ -129,6 +129,38 @@ TEST_F(CollectorLoopTest, sees_what_was_recorded_behind_a_record_that_it_has_kep
             (std::vector<std::string>{"f0", "call 100000000", "call 100000001", "behind"}));
 }
 
+TEST_F(CollectorLoopTest, puts_a_record_that_was_written_while_it_looked_where_its_time_is) {
+  RingProducer one(arena, 7), other(arena, 8);
+  one.call(at(now + 30));
+  loop.pass();
+  EXPECT_EQ(told_now(), (std::vector<std::string>{"f0"}));
+  other.call(at(now + 10));
+  push(now + 20, remark("between"));
+
+  now += 100'000;
+  loop.pass();
+
+  EXPECT_EQ(told_now(), (std::vector<std::string>{"call 100000010", "between", "call 100000030"}));
+}
+
+TEST_F(CollectorLoopTest, keeps_back_what_is_recent_also_when_a_process_is_gone) {
+  const auto other = make_arena(true);
+  ASSERT_TRUE(other);
+  push(0, ArenaAdded{other});
+  RingProducer gone(arena, 7), recent(other, 8);
+  gone.call(at(10));
+  push(now - 1'000'000, ArenaRemoved{arena});
+  recent.call(at(now - 5'000));
+  push(now - 3'000, remark("recent"));
+
+  loop.pass();
+  EXPECT_EQ(told_now(), (std::vector<std::string>{"f0", "call 10"}));
+  now += 100'000;
+  loop.pass();
+
+  EXPECT_EQ(told_now(), (std::vector<std::string>{"call 99995000", "recent"}));
+}
+
 TEST_F(CollectorLoopTest, waits_for_a_record_that_is_being_written_but_not_for_ever) {
   RingProducer slow(arena, 7), fast(arena, 8);
   slow.call(at(10));

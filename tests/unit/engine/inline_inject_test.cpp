@@ -605,9 +605,25 @@ TEST_F(LeftBehind, an_address_that_is_not_what_it_was_is_not_believed) {
     }
   EXPECT_TRUE(find());
 
+  write(control(offsetof(wire::AgentControl, first_pool)), ~std::uint32_t{0});
+  write(control(offsetof(wire::AgentControl, group_is_mapped) + 5), std::uint8_t{1});
+  ASSERT_TRUE(find());
+  EXPECT_EQ(find()->first_pool, find()->pools_used);
+  EXPECT_TRUE(find()->group_is_mapped[0]);
+  EXPECT_FALSE(find()->group_is_mapped[5]);
+
   write(control(offsetof(wire::AgentControl, arena)), stack);
   ASSERT_TRUE(find());
   EXPECT_FALSE(find()->arena);
+}
+
+TEST_F(LeftBehind, the_pools_that_were_ever_used_are_known_without_the_arena) {
+  write(control(offsetof(wire::AgentControl, arena)), std::uint64_t{0});
+  AreaDirectory(traced_.space, list_).say_pools_ever(7);
+  ASSERT_TRUE(find());
+  EXPECT_EQ(find()->pools_ever, 7u);
+  AreaDirectory(traced_.space, list_).say_pools_ever(~std::uint32_t{0});
+  EXPECT_EQ(find()->pools_ever, wire::kMaxPools);
 }
 
 TEST_F(LeftBehind, an_area_that_is_not_what_it_was_is_not_used) {

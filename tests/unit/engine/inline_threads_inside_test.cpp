@@ -41,6 +41,13 @@ TEST(SignalFrames, are_told_by_their_flags_and_code_segment) {
   EXPECT_TRUE(find_signal_frames(std::vector<std::uint64_t>{2, 3}).empty());
 }
 
+} // namespace
+
+// Of the section that holds `loop_until_interrupted` and nothing else, by the linker.
+extern "C" const char __start_interrupted_loop[], __stop_interrupted_loop[];
+
+namespace {
+
 int ready_pipe;
 volatile bool* is_in_loop; ///< shared with the child
 
@@ -50,7 +57,7 @@ void tell_and_wait(int) {
     ::pause();
 }
 
-[[gnu::noinline]] void loop_until_interrupted() {
+[[gnu::noinline, gnu::section("interrupted_loop")]] void loop_until_interrupted() {
   for (;;)
     *is_in_loop = true;
 }
@@ -84,9 +91,9 @@ protected:
     ::close(ready_[1]);
   }
 
-  static AddressRange range_of(void (*function)()) {
-    const auto at = TraceeAddress(reinterpret_cast<std::uint64_t>(function));
-    return *AddressRange::make(at, at + 16);
+  static AddressRange range_of(const char* begin, const char* end) {
+    return *AddressRange::make(TraceeAddress(reinterpret_cast<std::uint64_t>(begin)),
+                               TraceeAddress(reinterpret_cast<std::uint64_t>(end)));
   }
 
   pid_t child_ = 0;
@@ -117,10 +124,11 @@ TEST_P(Interrupted, is_inside_what_its_handler_will_return_to) {
   const auto space = *AddressSpace::open(child_);
   const auto mappings = *read_mappings(child_);
 
-  const AddressRange inside[] = {range_of(&loop_until_interrupted)};
+  const AddressRange inside[] = {range_of(__start_interrupted_loop, __stop_interrupted_loop)};
   EXPECT_TRUE(is_anyone_inside(*space, mappings, inside));
 
-  const AddressRange outside[] = {range_of(reinterpret_cast<void (*)()>(&parse_stopped_at))};
+  const auto* const elsewhere = reinterpret_cast<const char*>(&parse_stopped_at);
+  const AddressRange outside[] = {range_of(elsewhere, elsewhere + 16)};
   EXPECT_FALSE(is_anyone_inside(*space, mappings, outside));
 }
 

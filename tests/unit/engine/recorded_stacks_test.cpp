@@ -2,6 +2,7 @@
 
 #include <execinfo.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -23,8 +24,20 @@ struct Recorded {
   std::vector<std::uint64_t> addresses;
 };
 
-/// As if this function had called at the place where getcontext returned to.
-__attribute__((noinline)) void record(Recorded& into, std::size_t stack_words) {
+/// Where this thread's stack ends. What lies above main() differs, with the environment too.
+std::uint64_t end_of_stack() {
+  pthread_attr_t attributes;
+  void* begin = nullptr;
+  std::size_t size = 0;
+  EXPECT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+  EXPECT_EQ(pthread_attr_getstack(&attributes, &begin, &size), 0);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<std::uint64_t>(begin) + size;
+}
+
+/// As if this function had called at the place where getcontext returned to. Of the stack
+/// `most_words` are recorded, or all.
+__attribute__((noinline)) void record(Recorded& into, std::size_t most_words) {
   ucontext_t here;
   getcontext(&here);
   void* addresses[64];
@@ -35,6 +48,8 @@ __attribute__((noinline)) void record(Recorded& into, std::size_t stack_words) {
   const auto& raw = here.uc_mcontext.gregs;
   const auto word = [&](int number) { return static_cast<std::uint64_t>(raw[number]); };
   into.where = word(REG_RIP);
+  const std::size_t stack_words =
+      std::min<std::size_t>(most_words, (end_of_stack() - word(REG_RSP)) / 8);
   const wire::RingStack head = {word(REG_RSP) - 8, word(REG_RBX), word(REG_RBP), word(REG_R12),
                                 word(REG_R13),     word(REG_R14), word(REG_R15), 0,
                                 stack_words};
