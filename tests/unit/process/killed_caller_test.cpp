@@ -20,6 +20,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -264,7 +265,18 @@ protected:
            info.si_pid == pid;
   }
 
-  /// The tracer: it attaches, has two system calls made, and leaves.
+  /// Whether what a call reads reaches the kernel, and what it writes reaches us.
+  static bool passes_memory(RemoteCalls& calls) {
+    using Action = std::array<std::uint64_t, 4>; // struct kernel_sigaction
+    Action ignored = {1, 0, 0, 0x200}, answer{};
+    return calls.call(SYS_rt_sigaction, {SIGUSR2, 0, 0, 8},
+                      {1, std::as_writable_bytes(std::span(ignored))}) &&
+           calls.call(SYS_rt_sigaction, {SIGUSR2, 0, 0, 8},
+                      {2, std::as_writable_bytes(std::span(answer))}) &&
+           answer == Action{1, 0, 0, 0x200};
+  }
+
+  /// The tracer: it attaches, has a few system calls made, and leaves.
   static int trace(pid_t pid) {
     auto space = AddressSpace::open(pid);
     if (!space || !seize(pid, kTraceOptions) || !interrupt(pid)) return 1;
@@ -284,13 +296,14 @@ protected:
     const bool restores = calls.restores_itself();
     const auto mapped = calls.call(
         SYS_mmap, {0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, ~std::uint64_t{0}, 0});
+    const bool passes = passes_memory(calls);
     auto outcome = std::move(calls).end();
     if (!std::holds_alternative<StoppedTracee>(outcome)) return 3;
     auto tracee = std::get<StoppedTracee>(std::move(outcome));
     auto registers = tracee.registers();
     if (registers && restart_interrupted_call(*registers)) (void)tracee.set_registers(*registers);
     if (!std::move(tracee).detach()) return 4;
-    return parent && mapped && restores ? 0 : 5;
+    return parent && mapped && restores && passes ? 0 : 5;
   }
 
   /// One round, in which the tracer is killed at its system call stop number `at`. False where it
