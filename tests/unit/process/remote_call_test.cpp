@@ -270,6 +270,7 @@ TEST_P(PassedMemoryOfACall, is_what_the_call_reads_and_what_it_has_written) {
   EXPECT_TRUE((*space)->memory().read(lowest, after));
   EXPECT_EQ(before, after) << "below the stack";
   ::kill(child, SIGKILL);
+  (void)std::get<StoppedTracee>(std::move(outcome)).resume();
   (void)StoppedTracee::wait(child);
   ::close(pipe[0]);
   ::close(pipe[1]);
