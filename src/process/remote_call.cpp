@@ -136,6 +136,35 @@ Result<std::uint64_t> RemoteCalls::call(long number,
   return registers->result();
 }
 
+/// Below the frame; and beyond the red zone where there is none (psABI 3.2.2). The frame has room
+/// for a handler below it, and none runs now.
+TraceeAddress RemoteCalls::room_for(std::size_t size) const {
+  constexpr std::int64_t kRedZone = 128;
+  const TraceeAddress top = under_frame_.empty() ? saved_->sp() + -kRedZone : frame_at_;
+  return TraceeAddress((top.value() - size) & ~std::uint64_t{15});
+}
+
+Result<std::uint64_t> RemoteCalls::call(long number, std::array<std::uint64_t, 6> arguments,
+                                        PassedMemory passed) {
+  SONICTRACE_CHECK(passed.bytes.size() <= PassedMemory::kMost, "more than there is room for");
+  if (!has_begun_ && tracee_)
+    if (auto done = begin(); !done) return std::move(done).error();
+  if (!tracee_) return Error(std::errc::no_such_process, fmt::format("thread {}", tid_));
+  const TraceeMemory& memory = space_.memory();
+  const TraceeAddress at = room_for(passed.bytes.size());
+  std::vector<std::byte> before(passed.bytes.size());
+  if (auto read = memory.read(at, before); !read) return std::move(read).error();
+  if (auto written = memory.write(at, passed.bytes); !written) return std::move(written).error();
+  arguments[passed.argument] = at.value();
+  auto result = call(number, arguments);
+  if (!tracee_) return result;
+  if (result)
+    if (auto read = memory.read(at, passed.bytes); !read) result = std::move(read).error();
+  // Nothing of anybody's either, as far as we know.
+  (void)memory.write(at, before);
+  return result;
+}
+
 /// Until here the thread would have done it itself.
 void RemoteCalls::put_back() {
   if (mask_) (void)set_signal_mask(tid_, *mask_);
@@ -180,9 +209,10 @@ StoppedTracee::Outcome RemoteCalls::end(bool wants_interrupt) && {
 }
 
 RemoteCallOutcome remote_call(StoppedTracee tracee, const AddressSpace& space, CallingCode code,
-                              long number, const std::array<std::uint64_t, 6>& arguments) {
+                              long number, const std::array<std::uint64_t, 6>& arguments,
+                              std::optional<PassedMemory> passed) {
   RemoteCalls calls(std::move(tracee), space, code);
-  auto value = calls.call(number, arguments);
+  auto value = passed ? calls.call(number, arguments, *passed) : calls.call(number, arguments);
   return {std::move(calls).end(), std::move(value)};
 }
 

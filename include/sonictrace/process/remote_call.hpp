@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sonictrace/base/result.hpp"
@@ -11,6 +12,15 @@
 #include "sonictrace/process/stopped_tracee.hpp"
 
 namespace sonictrace {
+
+/// Memory that a remote call is given the address of, in `arguments[argument]`: what it reads, and
+/// what it has written afterwards.
+struct PassedMemory {
+  std::size_t argument;
+  std::span<std::byte> bytes; ///< kMost at most
+
+  static constexpr std::size_t kMost = 256;
+};
 
 /// System calls that a stopped thread makes for us. Every signal is blocked meanwhile, so none is
 /// taken or lost. For the stop of a breakpoint (or another signal-delivery-stop outside of system
@@ -22,6 +32,9 @@ namespace sonictrace {
 /// are touched, all of its state is written below its stack as a signal's frame, and each call is
 /// followed by an rt_sigreturn(2). See docs/AGENT.md. (Not where CallingCode is bare, or the stack
 /// has no room.)
+///
+/// So what is below the stack is in use from the first call to the end: memory for a call is given
+/// as PassedMemory, never put there by hand.
 class RemoteCalls {
 public:
   /// Nothing is done before the first call.
@@ -31,6 +44,8 @@ public:
 
   /// Fails as the system call does; with no_such_process where the thread is gone.
   Result<std::uint64_t> call(long number, const std::array<std::uint64_t, 6>& arguments);
+  Result<std::uint64_t> call(long number, std::array<std::uint64_t, 6> arguments,
+                             PassedMemory passed);
 
   pid_t tid() const { return tid_; }
   /// How it died meanwhile, if it did.
@@ -45,6 +60,7 @@ public:
 
 private:
   Result<void> begin();
+  TraceeAddress room_for(std::size_t size) const;
   void write_frame(std::uint64_t mask);
   void put_back();
 
@@ -74,7 +90,8 @@ struct RemoteCallOutcome {
 
 /// One of them.
 RemoteCallOutcome remote_call(StoppedTracee tracee, const AddressSpace& space, CallingCode code,
-                              long number, const std::array<std::uint64_t, 6>& arguments);
+                              long number, const std::array<std::uint64_t, 6>& arguments,
+                              std::optional<PassedMemory> passed = std::nullopt);
 
 /// Whether a seccomp filter would let the tracee make this call unharmed. False also where that
 /// cannot be told (no CAP_SYS_ADMIN to read the filter): a refused call could kill the process.

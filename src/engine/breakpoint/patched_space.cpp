@@ -8,7 +8,6 @@
 #include <array>
 
 #include "sonictrace/process/mappings.hpp"
-#include "sonictrace/process/remote_call.hpp"
 
 namespace sonictrace {
 namespace {
@@ -92,14 +91,18 @@ Result<void> PatchedSpace::make_passable(Breakpoint& breakpoint,
 
 Result<std::uint64_t> PatchedSpace::call_in(std::optional<StoppedTracee>& tracee,
                                             std::optional<Exit>& killed, long number,
-                                            const std::array<std::uint64_t, 6>& arguments) {
+                                            std::array<std::uint64_t, 6> arguments,
+                                            std::optional<PassedMemory> passed) {
   // Each time, as it may be in a module that goes. Such calls are rare.
   const auto code = find_calling_code(space_->pid(), space_->memory());
   if (!code) return code.error();
+  // Where it will be is not known yet. A filter hardly tells one place on a stack from another.
+  if (const auto registers = tracee->registers(); passed && registers)
+    arguments[passed->argument] = registers->sp().value();
   if (!may_call(tracee->tid(), number, arguments, code->at))
     return Error(std::errc::operation_not_permitted,
                  fmt::format("remote system call {} (a seccomp filter is in force)", number));
-  auto outcome = remote_call(*std::move(tracee), *space_, *code, number, arguments);
+  auto outcome = remote_call(*std::move(tracee), *space_, *code, number, arguments, passed);
   tracee.reset();
   if (auto* exit = std::get_if<Exit>(&outcome.tracee)) {
     killed = *exit;

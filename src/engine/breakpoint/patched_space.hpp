@@ -12,6 +12,7 @@
 #include "engine/breakpoint/slot_pages.hpp"
 #include "engine/breakpoint/stack_map.hpp"
 #include "sonictrace/process/address_space.hpp"
+#include "sonictrace/process/remote_call.hpp"
 #include "sonictrace/process/stopped_tracee.hpp"
 
 namespace sonictrace {
@@ -55,7 +56,8 @@ public:
   /// Makes a remote call with `tracee`, which it may be killed in: then it is empty and `killed` is
   /// set. Fails where a seccomp filter would not let it.
   Result<std::uint64_t> call_in(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed,
-                                long number, const std::array<std::uint64_t, 6>& arguments);
+                                long number, std::array<std::uint64_t, 6> arguments,
+                                std::optional<PassedMemory> passed = std::nullopt);
   /// Takes one out of memory.
   void retire(TraceeAddress at);
   void remove_marks(Mark mark);

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include <csignal>
+#include <span>
 
 #include "sonictrace/process/proc_files.hpp"
 #include "sonictrace/process/signal_mask.hpp"
@@ -15,12 +16,8 @@ constexpr std::uint64_t kTrapBit = std::uint64_t{1} << (SIGTRAP - 1);
 constexpr std::uint64_t kDefault = 0; // SIG_DFL
 constexpr std::uint64_t kIgnore = 1;  // SIG_IGN
 
-/// Room below a thread's stack pointer that nothing else uses: beyond the red zone (psABI 3.2.2).
-TraceeAddress scratch_below(TraceeAddress sp) {
-  constexpr std::int64_t kRedZone = 128;
-  constexpr std::int64_t kAction = 64;
-  return TraceeAddress((sp + -(kRedZone + kAction)).value() & ~std::uint64_t{15});
-}
+/// Which argument of rt_sigaction(2) has them.
+constexpr std::size_t kNew = 1, kOld = 2;
 
 } // namespace
 
@@ -95,33 +92,26 @@ void TrapGuard::see_mask_set(const Registers& registers) {
     mask_.set(static_cast<int>(how) == SIG_BLOCK);
 }
 
+/// rt_sigaction(2) with `action` as that argument.
 Result<std::uint64_t> TrapGuard::call(std::optional<StoppedTracee>& tracee,
-                                      std::optional<Exit>& killed, TraceeAddress set,
-                                      TraceeAddress get) {
+                                      std::optional<Exit>& killed, std::size_t argument,
+                                      std::array<std::uint64_t, 4>& action) {
   constexpr std::uint64_t kMaskSize = 8;
-  return space_.call_in(tracee, killed, SYS_rt_sigaction,
-                        {SIGTRAP, set.value(), get.value(), kMaskSize, 0, 0});
+  return space_.call_in(tracee, killed, SYS_rt_sigaction, {SIGTRAP, 0, 0, kMaskSize, 0, 0},
+                        PassedMemory{argument, std::as_writable_bytes(std::span(action))});
 }
 
 void TrapGuard::read_action(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed) {
-  const auto registers = tracee->registers();
-  if (!registers) return;
-  const auto scratch = scratch_below(registers->sp());
-  if (!call(tracee, killed, TraceeAddress(), scratch)) return;
   std::array<std::uint64_t, 4> action{};
-  if (!space_.space().memory().read(scratch, std::as_writable_bytes(std::span(action)))) return;
+  if (!call(tracee, killed, kOld, action)) return;
   disposition_.must_be_read = false;
   disposition_.action.reset();
   if (action[0] != kDefault) disposition_.action = action;
 }
 
 void TrapGuard::write_action(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed) {
-  const auto registers = tracee->registers();
-  if (!registers) return;
-  const auto scratch = scratch_below(registers->sp());
-  if (!space_.space().memory().write(scratch, std::as_bytes(std::span(*disposition_.action))))
-    return;
-  (void)call(tracee, killed, scratch, TraceeAddress());
+  auto action = *disposition_.action;
+  (void)call(tracee, killed, kNew, action);
 }
 
 /// A signal that is pending already is not queued a second time: where the program's own SIGTRAP

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -90,7 +91,7 @@ private:
   void send_again(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed);
   void write_action(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed);
   Result<std::uint64_t> call(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed,
-                             TraceeAddress set, TraceeAddress get);
+                             std::size_t argument, std::array<std::uint64_t, 4>& action);
 
   PatchedSpace& space_;
   TrapDisposition& disposition_;

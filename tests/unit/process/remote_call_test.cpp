@@ -14,11 +14,16 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sonictrace/base/clock.hpp"
 #include "sonictrace/process/launch.hpp"
 #include "sonictrace/process/syscall_restart.hpp"
+
+extern "C" const char bare_call[];
+asm(".text\nbare_call: syscall\n ud2\n");
 
 namespace sonictrace {
 namespace {
@@ -217,6 +222,63 @@ TEST(RemoteCall, in_a_group_stop_leaves_it_stopped) {
     EXPECT_TRUE(std::move(stop).resume(signal));
   }
 }
+
+/// With a frame below the stack, and without one (a bare system call instruction).
+class PassedMemoryOfACall : public testing::TestWithParam<bool> {};
+
+TEST_P(PassedMemoryOfACall, is_what_the_call_reads_and_what_it_has_written) {
+  const bool has_frame = GetParam();
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;)
+      ::pause();
+  }
+  ASSERT_TRUE(seize(child, kTraceOptions | PTRACE_O_EXITKILL));
+  ASSERT_TRUE(interrupt(child));
+  auto tracee = std::get<StoppedTracee>(*StoppedTracee::wait(child));
+  const auto space = AddressSpace::open(child);
+  ASSERT_TRUE(space);
+  auto code = *find_calling_code(child, (*space)->memory());
+  if (!has_frame)
+    code = {TraceeAddress(reinterpret_cast<std::uintptr_t>(bare_call)), CallingCode::Kind::Bare};
+  constexpr std::int64_t kBelow = 16 * 1024;
+  std::vector<std::byte> before(kBelow), after(kBelow);
+  const auto lowest = tracee.registers()->sp() + -kBelow;
+  ASSERT_TRUE((*space)->memory().read(lowest, before));
+
+  RemoteCalls calls(std::move(tracee), **space, code);
+  const auto in = static_cast<std::uint64_t>(pipe[0]), out = static_cast<std::uint64_t>(pipe[1]);
+  for (const std::size_t size : {std::size_t{1}, std::size_t{32}, PassedMemory::kMost}) {
+    std::vector<std::byte> sent(size), read(size), echoed(size);
+    for (std::size_t i = 0; i < size; ++i)
+      sent[i] = static_cast<std::byte>(i + 1);
+    const auto written = calls.call(SYS_write, {out, 0, size}, {1, sent});
+    EXPECT_TRUE(written && *written == size);
+    EXPECT_EQ(::read(pipe[0], read.data(), size), static_cast<ssize_t>(size));
+    EXPECT_EQ(read, sent);
+    EXPECT_EQ(::write(pipe[1], sent.data(), size), static_cast<ssize_t>(size));
+    const auto got = calls.call(SYS_read, {in, 0, size}, {1, echoed});
+    EXPECT_TRUE(got && *got == size);
+    EXPECT_EQ(echoed, sent);
+  }
+  EXPECT_EQ(calls.restores_itself(), has_frame);
+  auto outcome = std::move(calls).end();
+
+  ASSERT_TRUE(std::holds_alternative<StoppedTracee>(outcome));
+  EXPECT_TRUE((*space)->memory().read(lowest, after));
+  EXPECT_EQ(before, after) << "below the stack";
+  ::kill(child, SIGKILL);
+  (void)std::get<StoppedTracee>(std::move(outcome)).resume();
+  (void)StoppedTracee::wait(child);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Process, PassedMemoryOfACall, testing::Bool(), [](const auto& tested) {
+  return std::string(tested.param ? "with_a_frame" : "without");
+});
 
 } // namespace
 } // namespace sonictrace
