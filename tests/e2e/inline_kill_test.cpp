@@ -266,6 +266,7 @@ TEST_P(KilledProgram, has_all_its_complete_calls_in_the_log) {
     const pid_t pid = wait_for_program(traced, program());
     ASSERT_GT(pid, 0) << traced.errors_so_far();
     ASSERT_TRUE(state.wait_for_start(pid));
+    ASSERT_TRUE(wait_until([&] { return state.get(&load_state::completed) > 0; }));
     wait_at_random(milliseconds(40));
     ASSERT_EQ(::kill(pid, SIGKILL), 0);
     const Ended ended = traced.wait();
