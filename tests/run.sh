@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that is checked, from nothing: installs what it needs (Debian 12; root or sudo), then
 #     test    g++, warnings as errors; all tests
-#     asan    the same tests with ASan and UBSan
+#     asan    unit tests, and traces of the golden programs, with ASan and UBSan
 #     fuzz    each fuzz target for FUZZ_SECONDS (60), seeded with real files
 #     clang   clang 14 compiles everything, warnings as errors
 #     bench   what a traced call costs: reported, not judged
@@ -63,11 +63,12 @@ print(len(tests) - failed - skipped, failed, skipped)
 PYTHON
 }
 
-# run_tests DIRECTORY: all tests in it, added to the sums.
+# run_tests DIRECTORY [CTEST-OPTION...]: all tests in it, or those chosen, added to the sums.
 run_tests() {
   local directory=$1 counts
+  shift
   rm -f "$directory/junit.xml"
-  ctest --test-dir "$directory" -j 2 --output-on-failure --no-tests=error \
+  ctest --test-dir "$directory" -j 2 --output-on-failure --no-tests=error "$@" \
     --output-junit "$root/$directory/junit.xml" </dev/null >"$directory/ctest.log" 2>&1
   if ! counts=$(count_tests "$directory/junit.xml"); then
     tail -n 20 "$directory/ctest.log"
@@ -174,12 +175,14 @@ for part in "${parts[@]}"; do
     asan)
       step "asan: build"
       # Less optimised: it compiles in half the time. Warnings are the other builds' business.
-      if build build-asan -- -DSONICTRACE_SANITIZE=ON '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1'; then
+      targets=(sonictrace tracees)
+      for layer in tests/unit/*/; do targets+=("unit_$(basename "$layer")"); done
+      if build build-asan "${targets[@]}" -- -DSONICTRACE_SANITIZE=ON '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1'; then
         step "asan: run"
         # The tracer is what is checked; its tracees are built without. LeakSanitizer stops a
         # process with ptrace, which it can't where one is traced already: those end by _exit.
         ASAN_OPTIONS=detect_leaks=1:${ASAN_OPTIONS:-} UBSAN_OPTIONS=print_stacktrace=1 \
-          run_tests build-asan
+          run_tests build-asan -L 'unit|golden'
       else
         fail "build with ASan and UBSan"
       fi
