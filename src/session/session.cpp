@@ -233,9 +233,13 @@ Session::start(const SessionOptions& options, const SignalState& signals, Sink& 
     }
     std::vector<pid_t> descendants;
     add_descendants(pid, descendants);
-    for (const pid_t child : descendants)
+    for (const pid_t child : descendants) {
+      // Born after its parent was seized: the parent tells of it.
+      if (const auto status = read_task_status(child); status && status->tracer == ::getpid())
+        continue;
       if (auto attached = parts.tracer.add_attached(child); !attached)
         parts.context.complaints.push_back(attached.error().message());
+    }
   }
   return session;
 }

@@ -155,8 +155,7 @@ void Tracer::dispatch(StoppedTracee::Outcome outcome) {
 
 void Tracer::handle_stop(StoppedTracee tracee, TraceeThread& thread) {
   if (leaving_ || thread.process->to_be_left) return leave(std::move(tracee), thread);
-  if (context_.engine.wants_quiet_threads() && !ending_ && is_to_begin(thread))
-    return begin_quietly(std::move(tracee), thread);
+  if (!ending_ && is_to_begin(thread)) return begin_quietly(std::move(tracee), thread);
   if (options_.system_calls && context_.window.has_begun && !thread.process->silent &&
       !thread.silent)
     tracee.follow_system_calls();
@@ -235,7 +234,7 @@ void Tracer::begin_recording(StoppedTracee tracee) {
 
 void Tracer::handle_own_stop(StoppedTracee tracee, TraceeThread& thread) {
   const bool is_exec = tracee.stop() == Stop{StopKind::PtraceEvent, PTRACE_EVENT_EXEC};
-  if (!is_exec) begin_thread(thread); // whatever its first stop is
+  if (!is_exec) thread.started = true; // whatever its first stop is
   switch (tracee.stop().kind) {
     case StopKind::SignalDelivery: return deliver_signal(std::move(tracee), thread);
     case StopKind::Group: (void)std::move(tracee).listen(); return;

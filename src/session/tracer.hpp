@@ -80,9 +80,9 @@ private:
   void begin_program(const std::shared_ptr<TracedProcess>& process);
   bool wants_modules() const;
   void complain_of_library_calls(pid_t pid, const Error& why);
-  void begin_thread(TraceeThread& thread);
   bool is_to_begin(const TraceeThread& thread) const;
   void begin_quietly(StoppedTracee tracee, TraceeThread& thread);
+  bool seize_unseen(const std::shared_ptr<TracedProcess>& process);
   void begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet);
 
   // The end.

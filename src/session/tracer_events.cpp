@@ -8,6 +8,7 @@
 
 #include "session/tracer.hpp"
 #include "sonictrace/base/clock.hpp"
+#include "sonictrace/process/launch.hpp"
 #include "sonictrace/process/proc_files.hpp"
 
 namespace sonictrace {
@@ -36,24 +37,16 @@ void Tracer::handle_event(StoppedTracee tracee, TraceeThread& thread) {
   }
 }
 
-/// The first stop of a thread. Of the first one of an attached process: probes go in now.
-void Tracer::begin_thread(TraceeThread& thread) {
-  const bool begins = is_to_begin(thread);
-  thread.started = true;
-  if (!begins) return;
-  const auto process = thread.process;
-  process->begun = true;
-  LentTracee lent;
-  begin_modules(*process->modules, lent, Quiet::No);
-}
-
 /// Its process is attached to, and nothing is in its memory yet.
 bool Tracer::is_to_begin(const TraceeThread& thread) const {
   const auto& process = *thread.process;
   return process.modules && !thread.started && !process.begun && process.modules->is_untouched();
 }
 
-/// The same for an engine that wants all threads of the process to be stopped meanwhile.
+/// Probes go in, once all threads of the process have stopped. Whatever the engine: what a thread
+/// was already doing in clone(2) when it was seized, it does as nobody's tracee (kernel/fork.c,
+/// kernel_clone asks for the events first). A child that copies the memory after that, breakpoints
+/// and all, is one that nobody hears of.
 void Tracer::begin_quietly(StoppedTracee tracee, TraceeThread& thread) {
   const auto process = thread.process;
   const auto modules = process->modules;
@@ -61,12 +54,27 @@ void Tracer::begin_quietly(StoppedTracee tracee, TraceeThread& thread) {
   queue_.push_front(std::move(tracee));
   Gathering gathering({queue_, [&] { return tids_in(*modules->space()); },
                        [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-  const bool quiet = gathering.gather();
+  bool quiet = gathering.gather();
+  while (quiet && seize_unseen(process))
+    quiet = gathering.gather();
   if (leaving_ || tids_in(*modules->space()).empty()) return; // ended, or another program runs
   LentTracee lent{gathering.take()};
   begin_modules(*modules, lent, quiet ? Quiet::All : Quiet::No);
   if (lent.tracee) gathering.give(*std::move(lent.tracee));
   if (lent.killed) handle_exit(*lent.killed);
+}
+
+/// Threads that were born so. Returns whether there were any.
+bool Tracer::seize_unseen(const std::shared_ptr<TracedProcess>& process) {
+  const auto threads = list_threads(process->pid);
+  if (!threads) return false; // ended
+  bool any = false;
+  for (const pid_t tid : *threads) {
+    if (tracees_.find(tid) != nullptr || !seize(tid, kTraceOptions)) continue;
+    add_thread(tid, std::nullopt, process);
+    any = true;
+  }
+  return any;
 }
 
 void Tracer::begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet) {

@@ -95,8 +95,8 @@ class Engine {
 public:
   virtual ~Engine() = default;
 
-  /// Whether `install` for an attached process, and `remove`, want all threads of the process to
-  /// be stopped.
+  /// Whether each `install` in a process that runs, and `remove`, want all its threads to be
+  /// stopped. At an attach they are, whichever engine it is.
   virtual bool wants_quiet_threads() const { return false; }
   /// Finds out what `install` will want to know, so that it takes less time. Nothing is stopped, and
   /// nothing is put in.
