@@ -3,6 +3,7 @@
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -16,6 +17,21 @@
 
 namespace sonictrace {
 namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kHasOtherFrames = true;
+#else
+constexpr bool kHasOtherFrames = false;
+#endif
+
+/// As the agent copies: what lies between objects of the stack, too, which ASan watches. The kernel
+/// reads, as it is not watched.
+void read_process(std::uint64_t* to, const std::uint64_t* from, std::size_t words) {
+  const iovec into = {to, words * sizeof *to};
+  const iovec out = {const_cast<std::uint64_t*>(from), words * sizeof *from};
+  ASSERT_EQ(::process_vm_readv(::getpid(), &into, 1, &out, 1, 0),
+            static_cast<ssize_t>(into.iov_len));
+}
 
 /// A stack as the agent records it, and what backtrace(3) said of it then.
 struct Recorded {
@@ -56,7 +72,7 @@ __attribute__((noinline)) void record(Recorded& into, std::size_t most_words) {
   into.words.resize(sizeof head / 8 + stack_words);
   std::memcpy(into.words.data(), &head, sizeof head);
   const auto* const stack = reinterpret_cast<const std::uint64_t*>(word(REG_RSP));
-  std::copy(stack, stack + stack_words, into.words.begin() + sizeof head / 8);
+  read_process(into.words.data() + sizeof head / 8, stack, stack_words);
 }
 
 __attribute__((noinline)) void outer(int depth, const std::function<void()>& body) {
@@ -100,6 +116,7 @@ protected:
 };
 
 TEST_F(RecordedStacksTest, are_walked_when_the_frames_are_gone) {
+  if (kHasOtherFrames) GTEST_SKIP() << "ASan's backtrace() has a frame of its own";
   Recorded recorded;
   outer(3, [&] { record(recorded, kMuch); });
 
@@ -134,6 +151,7 @@ TEST_F(RecordedStacksTest, that_were_walked_before_have_the_same_frames_unless_s
 }
 
 TEST_F(RecordedStacksTest, end_where_the_copy_ends) {
+  if (kHasOtherFrames) GTEST_SKIP() << "frames are larger with ASan, and the copy too small";
   Recorded recorded, cut;
   outer(20, [&] {
     record(recorded, kMuch);
