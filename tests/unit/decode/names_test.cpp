@@ -333,7 +333,8 @@ TEST(HiddenWords, of_const_members_are_this) {
 
 TEST(HiddenWords, of_constructors_are_this_and_maybe_a_table) {
   const std::string text = "text";
-  const std::uint64_t object = 0, table = 0;
+  const std::uint64_t object = 0;
+  const std::uint64_t table[] = {1, 2, 3, 4}; // no string, whatever lies behind it
   const auto pointer = argument("Pi", reinterpret_cast<std::uint64_t>(&object));
   EXPECT_EQ(NamedCall("_ZN1AC1ERK" GNU_STRING).word(&object).word(&text).arguments(),
             pointer + ", \"text\"");
