@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 #include "sonictrace/base/clock.hpp"
 #include "sonictrace/process/proc_files.hpp"
@@ -25,6 +28,23 @@ bool runs_nothing(pid_t tid) {
   return !status || status->state == 'Z' || status->state == 'X' || status->state == 'D';
 }
 
+/// Has it run into a breakpoint, of which its stop does not tell yet? A stop that was asked for
+/// comes before a signal that is pending (kernel/signal.c, get_signal).
+bool has_trap_pending(pid_t tid) {
+  std::ifstream status("/proc/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigPnd:"))
+      return (std::strtoull(line.c_str() + 7, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
+  return false;
+}
+
+/// Takes that signal, which nothing of the program comes before. It dies of it otherwise.
+void take_trap(pid_t tid) {
+  if (!has_trap_pending(tid) || ::ptrace(PTRACE_CONT, tid, nullptr, nullptr) < 0) return;
+  int status = 0;
+  ::waitpid(tid, &status, __WALL);
+}
+
 /// What the thread is to be let go with.
 int signal_of(const Stop& stop) {
   const bool is_its_own = stop.kind == StopKind::SignalDelivery && stop.detail != SIGTRAP;
@@ -38,9 +58,10 @@ ForcedRelease::ForcedRelease(const std::vector<pid_t>& tids) {
   constexpr std::uint64_t kPatience = 1'000'000'000;
   std::vector<pid_t> asked;
   for (const pid_t tid : tids) {
-    if (is_stopped(tid))
+    if (is_stopped(tid)) {
+      take_trap(tid);
       stopped_.push_back({tid, 0});
-    else if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) == 0)
+    } else if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) == 0)
       asked.push_back(tid);
     else if (!runs_nothing(tid))
       is_quiet_ = false;
@@ -54,9 +75,11 @@ ForcedRelease::ForcedRelease(const std::vector<pid_t>& tids) {
       constexpr timespec kNap = {0, 50'000};
       ::nanosleep(&kNap, nullptr);
     }
-    if (seen == tid && WIFSTOPPED(status))
-      stopped_.push_back({tid, signal_of(decode_wait_status(status))});
-    else if (seen == 0 && !runs_nothing(tid))
+    if (seen == tid && WIFSTOPPED(status)) {
+      const int signal = signal_of(decode_wait_status(status));
+      if (signal == 0) take_trap(tid);
+      stopped_.push_back({tid, signal});
+    } else if (seen == 0 && !runs_nothing(tid))
       is_quiet_ = false;
   }
 }
