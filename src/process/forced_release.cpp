@@ -5,10 +5,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <string>
 
 #include "sonictrace/base/clock.hpp"
 #include "sonictrace/process/proc_files.hpp"
@@ -30,12 +27,11 @@ bool runs_nothing(pid_t tid) {
 
 /// Has it run into a breakpoint, of which its stop does not tell yet? A stop that was asked for
 /// comes before a signal that is pending (kernel/signal.c, get_signal).
+/// One that the thread blocks is somebody else's: a breakpoint unblocks its own (force_sig).
 bool has_trap_pending(pid_t tid) {
-  std::ifstream status("/proc/" + std::to_string(tid) + "/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("SigPnd:"))
-      return (std::strtoull(line.c_str() + 7, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
-  return false;
+  constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
+  const auto status = read_task_status(tid);
+  return status && (status->pending & ~status->blocked & kTrap) != 0;
 }
 
 /// Takes that signal, which nothing of the program comes before. It dies of it otherwise.
