@@ -8,10 +8,12 @@ set(entries "")
 foreach(conf IN LISTS confs)
   get_filename_component(name ${conf} NAME)
   file(READ ${conf} text)
-  string(APPEND entries "    {\"${name}\", R\"conf(${text})conf\"},\n")
+  string(APPEND entries "    {\"${name}\", R\"conf(${text})conf\"sv},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Made from the .conf files beside embed_confs.cmake; don't edit.
 #include \"proto/built_in.hpp\"
+
+#include <string_view>
 
 #ifdef __clang__
 #pragma clang diagnostic ignored \"-Woverlength-strings\" // they are longer than 65536 characters
@@ -19,6 +21,9 @@ file(WRITE ${OUTPUT} "// Made from the .conf files beside embed_confs.cmake; don
 
 namespace sonictrace::proto {
 namespace {
+
+using namespace std::string_view_literals; // a length that no compiler has to count
+
 constexpr ConfText kConfs[] = {
 ${entries}};
 } // namespace
