@@ -105,16 +105,4 @@ extern "C" AGENT_HIDDEN int agent_backtrace(std::uint64_t* buffer, int size,
   return kept;
 }
 
-// What the compiler may want of a C library.
-extern "C" AGENT_HIDDEN void* memset(void* to, int value, std::size_t size) {
-  auto* at = static_cast<unsigned char*>(to);
-  asm volatile("rep stosb" : "+D"(at), "+c"(size) : "a"(value) : "memory");
-  return to;
-}
-extern "C" AGENT_HIDDEN void* memcpy(void* to, const void* from, std::size_t size) {
-  void* at = to;
-  asm volatile("rep movsb" : "+D"(at), "+S"(from), "+c"(size) : : "memory");
-  return to;
-}
-
 } // namespace sonictrace::agent

@@ -77,8 +77,13 @@ private:
   };
 
   void run(const CaptureOp* ops, std::size_t count, Place base, Place owner, unsigned nesting) {
-    for (std::size_t at = 0; at < count && !full_; at += std::size_t{1} + ops[at].body)
-      step(ops[at], base, owner, nesting);
+    for (std::size_t at = 0; at < count && !full_; at += std::size_t{1} + ops[at].body) {
+      // Of most plans most steps.
+      if (ops[at].kind == CaptureKind::Value)
+        value(base + ops[at].offset, ops[at].size, 0);
+      else
+        step(ops[at], base, owner, nesting);
+    }
   }
 
   void step(const CaptureOp& op, Place base, Place owner, unsigned nesting) {
@@ -141,7 +146,25 @@ private:
     return memory_.read(words_.stack + (place.at - words_.stack_at), into, size);
   }
 
+  static constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+  /// Whether a whole word can be taken from the call's words, so that nothing has to be copied byte
+  /// by byte.
+  bool is_word(Place place) const {
+    return place.in_words && place.at <= words_.size && words_.size - place.at >= kWord;
+  }
+  std::uint64_t word_at(Place place) const {
+    std::uint64_t word;
+    __builtin_memcpy(&word, reinterpret_cast<const std::byte*>(words_.words) + place.at, kWord);
+    return word;
+  }
+
   bool read_number(Place place, std::size_t size, std::uint64_t& number) {
+    if (size <= kWord && is_word(place)) {
+      constexpr std::uint64_t kAll = ~std::uint64_t{0};
+      number = size == 0 ? 0 : word_at(place) & kAll >> (kWord - size) * 8;
+      return true;
+    }
     number = 0;
     return size <= sizeof number &&
            read(place, reinterpret_cast<std::byte*>(&number), size) == size;
@@ -235,6 +258,11 @@ private:
   // The kinds.
 
   void value(Place place, std::size_t size, unsigned tag) {
+    if (size <= kWord && is_word(place) && room_ - used_ >= sizeof(FieldHeader) + kWord && !full_) {
+      const std::uint64_t word = word_at(place);
+      __builtin_memcpy(out_ + used_ + sizeof(FieldHeader), &word, kWord); // what is too much is
+      return end_field(size, FieldState::Whole, tag);                     // overwritten
+    }
     std::byte* const into = begin_field(size);
     if (into == nullptr) return;
     if (read(place, into, size) != size) return unreadable(place, tag);
@@ -739,7 +767,7 @@ private:
   std::size_t used_ = 0;
   bool full_ = false;
   bool is_wrong_ = false; ///< something can't be what the plan takes it for
-  std::uint64_t enclosing_[kDeepestCapture] = {};
+  std::uint64_t enclosing_[kDeepestCapture]; ///< the first enclosing_count_ of them
   unsigned enclosing_count_ = 0;
 };
 
