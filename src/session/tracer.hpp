@@ -88,6 +88,11 @@ private:
   // The end.
   void leave_all(std::string reason);
   bool gather_all(std::optional<Gathering>& quiet);
+  bool gather_process(const std::shared_ptr<TracedProcess>& process,
+                      std::optional<Gathering>& quiet);
+  static constexpr int kTrials = 20; ///< to stop threads outside of code that they soon leave
+  /// The threads run meanwhile.
+  static void pause_between(int trial);
   bool withdraw_all();
   void leave(StoppedTracee tracee, TraceeThread& thread);
   void let_orphans_go();

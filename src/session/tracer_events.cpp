@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "session/tracer.hpp"
 #include "sonictrace/base/clock.hpp"
 #include "sonictrace/process/launch.hpp"
@@ -52,16 +54,38 @@ void Tracer::begin_quietly(StoppedTracee tracee, TraceeThread& thread) {
   const auto modules = process->modules;
   process->begun = true;
   queue_.push_front(std::move(tracee));
-  Gathering gathering({queue_, [&] { return tids_in(*modules->space()); },
-                       [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-  bool quiet = gathering.gather();
-  while (quiet && seize_unseen(process))
-    quiet = gathering.gather();
+  std::optional<Gathering> gathering;
+  const bool quiet = gather_process(process, gathering);
   if (leaving_ || tids_in(*modules->space()).empty()) return; // ended, or another program runs
-  LentTracee lent{gathering.take()};
+  LentTracee lent{gathering->take()};
   begin_modules(*modules, lent, quiet ? Quiet::All : Quiet::No);
-  if (lent.tracee) gathering.give(*std::move(lent.tracee));
+  if (lent.tracee) gathering->give(*std::move(lent.tracee));
   if (lent.killed) handle_exit(*lent.killed);
+}
+
+/// Stops all threads of the process, where none is in what an earlier session has left if that can
+/// be had.
+bool Tracer::gather_process(const std::shared_ptr<TracedProcess>& process,
+                            std::optional<Gathering>& quiet) {
+  const auto space = process->modules->space();
+  // So long a thread waits for a tracer that is dead, and a bit.
+  constexpr std::uint64_t kPatience = 2'500'000'000;
+  const std::uint64_t begin = monotonic_ns();
+  for (int trial = 1;; trial = std::min(trial + 1, kTrials)) {
+    quiet.emplace(
+        Gathering::Work{queue_, [this, space] { return tids_in(*space); },
+                        [this](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+    bool all = quiet->gather();
+    while (all && seize_unseen(process))
+      all = quiet->gather();
+    const auto tids = tids_in(*space);
+    if (!all || leaving_ || tids.empty() || monotonic_ns() - begin > kPatience ||
+        !context_.engine.is_in_left_code(space, tids.front()))
+      return all;
+    quiet.reset();
+    answer_queue();
+    pause_between(trial);
+  }
 }
 
 /// Threads that were born so. Returns whether there were any.
@@ -78,7 +102,6 @@ bool Tracer::seize_unseen(const std::shared_ptr<TracedProcess>& process) {
 }
 
 void Tracer::begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet) {
-  modules.watch(lent, quiet);
   modules.update(Occasion::Attached, lent, quiet);
 }
 

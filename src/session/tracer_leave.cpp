@@ -37,7 +37,6 @@ void Tracer::leave_all(std::string reason) {
 /// Stops all threads, where none is in code of the engine's if that can be had: the first time that
 /// they stand, what leads there is taken out; then they get some moments to leave it.
 bool Tracer::gather_all(std::optional<Gathering>& quiet) {
-  constexpr int kTrials = 20;
   for (int trial = 1;; ++trial) {
     quiet.emplace(
         Gathering::Work{queue_, [this] { return tracees_.tids(); },
@@ -46,9 +45,13 @@ bool Tracer::gather_all(std::optional<Gathering>& quiet) {
     if (!withdraw_all() || trial == kTrials) return true;
     quiet.reset();
     answer_queue();
-    const timespec moment = {0, trial * 1'000'000L};
-    ::nanosleep(&moment, nullptr);
+    pause_between(trial);
   }
+}
+
+void Tracer::pause_between(int trial) {
+  const timespec moment = {0, trial * 1'000'000L};
+  ::nanosleep(&moment, nullptr);
 }
 
 bool Tracer::withdraw_all() {

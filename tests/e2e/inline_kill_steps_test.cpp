@@ -1,7 +1,8 @@
 // A tracer that is killed at each of its steps: while it launches and injects, while it attaches,
 // while it detaches. The program ends with the right result. Or that is stopped there for a while.
 //
-// SONICTRACE_KILLS: how many steps of each phase, spread evenly.
+// SONICTRACE_KILLS: how many steps of each phase, spread evenly; each of a tracer's ten thousands
+// of system calls is a stop here, so that a hundred take minutes.
 #include <csignal>
 #include <thread>
 
@@ -16,12 +17,6 @@ enum class Blow { Kill, StopAndKill, StopAndContinue };
 class SteppedKill : public testing::Test {
 protected:
   SteppedKill() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-  void SetUp() override {
-    if (setting("SONICTRACE_KILLS_BY_STEP", 0) == 0)
-      GTEST_SKIP()
-          << "each of a tracer's ten thousands of system calls is a stop here, which takes "
-             "minutes; SONICTRACE_KILLS_BY_STEP=1 runs it";
-  }
   ~SteppedKill() override {
     ::prctl(PR_SET_CHILD_SUBREAPER, 0);
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {} // children that the program left
@@ -120,7 +115,7 @@ protected:
   void strike_all_over(const std::vector<std::string>& options, bool in_detach) {
     const long steps = attach_and_leave(options, in_detach, std::nullopt, Blow::Kill);
     ASSERT_GT(steps, 10);
-    const long rounds = std::min(steps, setting("SONICTRACE_KILLS", 10));
+    const long rounds = std::min(steps, setting("SONICTRACE_KILLS", 5));
     for (long round = 0; round < rounds && !HasFailure(); ++round) {
       const long at = steps * round / rounds;
       SCOPED_TRACE("step " + std::to_string(at) + " of " + std::to_string(steps));
@@ -190,7 +185,7 @@ TEST_F(SteppedKill, while_it_launches_and_injects) {
   };
   const long steps = launch(std::nullopt, Blow::Kill);
   ASSERT_GT(steps, 10);
-  const long rounds = std::min(steps, setting("SONICTRACE_KILLS", 10));
+  const long rounds = std::min(steps, setting("SONICTRACE_KILLS", 5));
   for (long round = 0; round < rounds && !HasFailure(); ++round) {
     const long at = steps * round / rounds;
     SCOPED_TRACE("step " + std::to_string(at) + " of " + std::to_string(steps));

@@ -172,10 +172,6 @@ TEST_P(KilledTracer, after_it_was_stopped_so_that_the_rings_are_full) {
 }
 
 TEST_P(KilledTracer, while_it_attaches_or_detaches) {
-  if (setting("SONICTRACE_KILLS_AT_ATTACH", 0) == 0)
-    GTEST_SKIP()
-        << "where breakpoints are in use as well, a tracer that is killed leaves them behind "
-           "(docs/AGENT.md); SONICTRACE_KILLS_AT_ATTACH=1 runs it";
   for (long round = 0; round < setting("SONICTRACE_KILLS", 10); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::filesystem::remove(directory_.path("state"));

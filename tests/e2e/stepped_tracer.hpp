@@ -50,6 +50,10 @@ public:
       for (int waits = 0;; ++waits) {
         const pid_t changed = ::waitpid(pid_, &status_, WNOHANG | __WALL);
         if (changed == pid_) break;
+        if (changed < 0) { // it never came up
+          has_ended_ = true;
+          return false;
+        }
         if (waits > 100 && is_done()) return false;
         ::usleep(waits > 20 ? 100 : 1);
       }
@@ -69,7 +73,8 @@ public:
 
   /// Nobody holds it any more.
   void let_go() {
-    if (has_ended_) return;
+    if (has_ended_ || is_free_) return;
+    is_free_ = true;
     if (!is_held_) {
       ::ptrace(PTRACE_INTERRUPT, pid_, nullptr, nullptr);
       ::kill(pid_, SIGSTOP); // one that was not seized
@@ -107,7 +112,7 @@ private:
 
   pid_t pid_ = -1;
   int status_ = 0, signal_ = 0;
-  bool has_ended_ = false, is_held_ = true;
+  bool has_ended_ = false, is_held_ = true, is_free_ = false;
 };
 
 } // namespace sonictrace::test

@@ -101,6 +101,10 @@ public:
   /// Finds out what `install` will want to know, so that it takes less time. Nothing is stopped, and
   /// nothing is put in.
   virtual void prepare(const Installation&) {}
+  /// Before the first `install` in a process that runs, while all its threads are stopped; `tid`:
+  /// one of them. True: threads are in code that an earlier session has left, and would be out of
+  /// it if they ran for a moment.
+  virtual bool is_in_left_code(const std::shared_ptr<AddressSpace>&, pid_t) { return false; }
   /// Puts probes and marks in; threads may run meanwhile unless it wants quiet ones. `stopped`: a
   /// stopped thread of the process, if there is one, which may be used for remote calls; empty
   /// behind it if the thread was killed (then `killed` says how). Returns one line for each probe

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <iterator>
 
+#include "engine/inline/left_agent.hpp"
 #include "engine/inline/recorded_stacks.hpp"
 #include "sonictrace/base/check.hpp"
 
@@ -48,6 +49,13 @@ void InlineEngine::prepare(const Installation& what) {
   InlineSpace::prepare(what, parts_.recorder.functions(), images_);
 }
 
+bool InlineEngine::is_in_left_code(const std::shared_ptr<AddressSpace>& space, pid_t tid) {
+  const auto inside = space_of(space);
+  if (inside->agent() || inside->why_not()) return false;
+  const auto setup = setup_.get();
+  return setup && LeftAgent::is_anyone_in(space, tid, (*setup)->image);
+}
+
 namespace {
 
 /// Of a program that has just been executed, which is not stopped for remote calls yet: the mark in
@@ -55,6 +63,19 @@ namespace {
 bool is_born(const Installation& what, const std::optional<StoppedTracee>& stopped) {
   return !stopped && what.code_is_quiet && !what.only_fresh_is_quiet && what.probes.empty() &&
          what.fresh.empty() && what.marks.size() == 1 && what.marks.front().mark == Mark::Linker;
+}
+
+/// Whether the mark in the dynamic linker, which comes before all else, can be the agent's from the
+/// beginning: a breakpoint there would kill the process if the tracer were gone. A process that
+/// begins has no thread area yet, and knocks.
+bool can_watch_linker(const InlineSpace& space, const Installation& what,
+                      const std::optional<StoppedTracee>& stopped) {
+  if (space.knock() || !stopped || !what.code_is_quiet || what.only_fresh_is_quiet) return false;
+  if (std::none_of(what.marks.begin(), what.marks.end(),
+                   [](const MarkSite& mark) { return mark.mark == Mark::Linker; }))
+    return false;
+  const auto registers = stopped->registers();
+  return registers && registers->raw().fs_base != 0;
 }
 
 } // namespace
@@ -67,8 +88,10 @@ std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpac
   std::vector<std::string> refused;
   if (is_born(what, stopped) && inside->knock_in_linker(space->pid(), what.marks.front()))
     return refused;
+  inside->note_linker_mark(what);
   bool knocked = false;
-  if (!inside->agent() && !inside->why_not() && !what.fresh.empty()) {
+  if (!inside->agent() && !inside->why_not() &&
+      (!what.fresh.empty() || can_watch_linker(*inside, what, stopped))) {
     if (auto injected = inject(*inside, what, stopped, killed); !injected) {
       if (killed) return refused;
       inside->give_up(injected.error().message());

@@ -26,6 +26,7 @@ public:
 
   bool wants_quiet_threads() const override { return true; }
   void prepare(const Installation& what) override;
+  bool is_in_left_code(const std::shared_ptr<AddressSpace>& space, pid_t tid) override;
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
                                    const Installation& what, std::optional<StoppedTracee>& stopped,
                                    std::optional<Exit>& killed) override;

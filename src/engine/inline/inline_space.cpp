@@ -130,12 +130,16 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   return agent_->switch_on();
 }
 
+void InlineSpace::note_linker_mark(const Installation& what) {
+  for (const auto& mark : what.marks)
+    if (mark.mark == Mark::Linker) linker_mark_ = mark;
+}
+
 InlineSpace::Left InlineSpace::install(const Installation& what,
                                        std::optional<StoppedTracee>& stopped,
                                        std::optional<Exit>& killed,
                                        std::vector<std::string>& refused) {
-  for (const auto& mark : what.marks)
-    if (mark.mark == Mark::Linker) linker_mark_ = mark;
+  note_linker_mark(what);
   Left left;
   is_musl_ = is_musl_ || is_of_musl(what.fresh);
   if (!agent_) {

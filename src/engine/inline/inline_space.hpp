@@ -36,6 +36,8 @@ public:
   const std::optional<std::string>& why_not() const { return why_not_; }
   void give_up(std::string why) { why_not_ = std::move(why); }
   Result<void> inject(RemoteCaller& caller, const InlineSetup::Made& setup);
+  /// An `inject` then knows where the dynamic linker's state is.
+  void note_linker_mark(const Installation& what);
 
   /// Finds out what an `install` of this will have to know.
   static void prepare(const Installation& what, FunctionTable& functions, ImageKnowledge& images);

@@ -197,15 +197,18 @@ std::vector<AddressRange> code_of(const LeftAgent& agent) {
   return code;
 }
 
+void switch_off(const TraceeMemory& memory, const LeftAgent& agent) {
+  const wire::AgentSwitch off{};
+  (void)memory.write(agent.private_data + std::int64_t{AgentPrivate::kSwitchAt},
+                     std::as_bytes(std::span(&off, 1)));
+}
+
 /// What the session's tracer would have done at its end, had it not been killed; or what a fork
 /// child has of a session that its parent is traced in. (So the arena, which may be a parent's, is
 /// left alone: threads that wait there give up by themselves.)
 void end_session(const std::shared_ptr<AddressSpace>& space, pid_t tid,
                  const std::vector<Mapping>& mappings, const LeftAgent& agent) {
-  const TraceeMemory& memory = space->memory();
-  const wire::AgentSwitch off{};
-  (void)memory.write(agent.private_data + std::int64_t{AgentPrivate::kSwitchAt},
-                     std::as_bytes(std::span(&off, 1)));
+  switch_off(space->memory(), agent);
   PatchTargets targets;
   for (const auto& area : agent.areas) {
     const auto range =
@@ -218,28 +221,45 @@ void end_session(const std::shared_ptr<AddressSpace>& space, pid_t tid,
   AreaDirectory(space, area_list_of(agent)).say_patched(false);
 }
 
+/// The first one among the mappings.
+std::optional<LeftAgent> find_among(const std::vector<Mapping>& mappings,
+                                    const std::shared_ptr<AddressSpace>& space,
+                                    const AgentImage& image) {
+  const Search search(space, image, mappings);
+  const std::uint64_t text_size = (image.bytes().size() + kPage - 1) & ~(kPage - 1);
+  for (const Mapping& mapping : mappings) {
+    if (kind_of(mapping) != Memory::Code || mapping.range.size() < text_size) continue;
+    // Another mapping of ours may have been joined to it, below: what follows the text is not code.
+    const TraceeAddress text = mapping.range.end() + -static_cast<std::int64_t>(text_size);
+    if (auto found = search.at(text)) return found;
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 Result<std::optional<LeftAgent>> LeftAgent::find(const std::shared_ptr<AddressSpace>& space,
                                                  pid_t tid, const AgentImage& image) {
   const auto mappings = read_mappings(tid);
   if (!mappings) return mappings.error();
-  const Search search(space, image, *mappings);
-  const std::uint64_t text_size = (image.bytes().size() + kPage - 1) & ~(kPage - 1);
-  for (const Mapping& mapping : *mappings) {
-    if (kind_of(mapping) != Memory::Code || mapping.range.size() < text_size) continue;
-    // Another mapping of ours may have been joined to it, below: what follows the text is not code.
-    const TraceeAddress text = mapping.range.end() + -static_cast<std::int64_t>(text_size);
-    auto found = search.at(text);
-    if (!found) continue;
-    if (is_anyone_inside(*space, *mappings, code_of(*found)))
-      return Error::saying("a thread is just in what an earlier session has left; the next time it "
-                           "will be out of there");
-    if (AreaDirectory(space, area_list_of(*found)).is_patched())
-      end_session(space, tid, *mappings, *found);
-    return found;
-  }
-  return std::optional<LeftAgent>();
+  auto found = find_among(*mappings, space, image);
+  if (!found) return found;
+  if (is_anyone_inside(*space, *mappings, code_of(*found)))
+    return Error::saying("a thread is just in what an earlier session has left; the next time it "
+                         "will be out of there");
+  if (AreaDirectory(space, area_list_of(*found)).is_patched())
+    end_session(space, tid, *mappings, *found);
+  return found;
+}
+
+bool LeftAgent::is_anyone_in(const std::shared_ptr<AddressSpace>& space, pid_t tid,
+                             const AgentImage& image) {
+  const auto mappings = read_mappings(tid);
+  if (!mappings) return false;
+  const auto found = find_among(*mappings, space, image);
+  if (!found || !is_anyone_inside(*space, *mappings, code_of(*found))) return false;
+  switch_off(space->memory(), *found);
+  return true;
 }
 
 std::uint32_t LeftAgent::next_first_pool() const {

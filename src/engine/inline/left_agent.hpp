@@ -32,6 +32,10 @@ struct LeftAgent {
   static Result<std::optional<LeftAgent>> find(const std::shared_ptr<AddressSpace>& space,
                                                pid_t tid, const AgentImage& image);
 
+  /// Whether a thread is in one: that is then switched off, so that threads are soon out of it.
+  static bool is_anyone_in(const std::shared_ptr<AddressSpace>& space, pid_t tid,
+                           const AgentImage& image);
+
   /// Where this session's pools begin. An entry whose call was never seen to return is used again
   /// as late as can be.
   std::uint32_t next_first_pool() const;
