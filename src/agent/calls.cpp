@@ -173,8 +173,9 @@ void set_state(AgentEntry& entry, EntryState state) {
 }
 
 /// The newest entry is in no list any more: its call was left, or has returned on another thread.
+/// Nothing happens where a signal handler has dropped it meanwhile.
 void drop_newest(AgentBlock& block, AgentEntry& newest, std::uint64_t time) {
-  block.top = newest.previous;
+  if (!exchange_on_this_thread(block.top, &newest, newest.previous)) return;
   if (newest.state == EntryState::Returned)
     give_back(block, newest);
   else
@@ -212,21 +213,29 @@ void drop_newest(AgentBlock& block, AgentEntry& newest, std::uint64_t time) {
                                 std::uint64_t time) {
   AgentEntry** link = &block.top;
   while (AgentEntry* const newer = *link) {
+    AgentEntry* const next = newer->previous;
+    const auto unlink = [&] { return exchange_on_this_thread(*link, newer, next); };
     if (newer == &entry) {
-      *link = entry.previous;
-      return true;
-    }
-    if (newer->state == EntryState::Returned) {
-      *link = newer->previous;
-      give_back(block, *newer);
+      if (unlink()) return true;
+      link = &block.top; // a signal handler has changed the list: from its begin once more
+    } else if (newer->state == EntryState::Returned) {
+      if (unlink())
+        give_back(block, *newer);
+      else
+        link = &block.top;
     } else if (newer->state == EntryState::Tail && newer->slot == entry.slot) {
       // It was jumped to at the end of what was called, and has returned in its stead.
-      *link = newer->previous;
+      if (!unlink()) {
+        link = &block.top;
+        continue;
+      }
       tell_end(block, *newer, &frame, time, kRingTail);
       give_back(block, *newer);
     } else if (newer->slot < entry.slot && is_overwritten(block, *newer)) {
-      *link = newer->previous;
-      end_left(block, *newer, time);
+      if (unlink())
+        end_left(block, *newer, time);
+      else
+        link = &block.top;
     } else {
       link = &newer->previous; // on another stack, or not known to be gone
     }
@@ -389,12 +398,15 @@ AgentEntry* open_call(AgentBlock& block, EntryFrame& frame, const Site& site, En
 
 Onward enter(AgentBlock& block, EntryFrame& frame, const Site& site) {
   const bool is_tail = is_thunk(frame.return_address);
+  // What was left goes now: no signal handler is to find it, and drop it, between the moments in
+  // which the new entry is put before it.
+  const std::uint64_t slot = slot_of(frame) - (is_tail ? 1 : 0);
+  if (block.top != nullptr && block.top->slot <= slot) [[unlikely]]
+    settle_left(block, slot);
   if (is_tail) {
     (void)open_call(block, frame, site, EntryState::Tail);
     return {target_of(site), kAsItIs};
   }
-  if (block.top != nullptr && block.top->slot <= slot_of(frame)) [[unlikely]]
-    settle_left(block, slot_of(frame));
   const AgentEntry* const entry = open_call(block, frame, site, EntryState::Open);
   if (entry == nullptr) [[unlikely]]
     return {target_of(site), kAsItIs};

@@ -137,6 +137,17 @@ inline bool exchange_on_this_thread(std::uint64_t* at, std::uint64_t expected,
   return done;
 }
 
+/// The same of a pointer.
+template <class T>
+inline bool exchange_on_this_thread(T*& at, T* expected, T* wanted) {
+  bool done;
+  asm volatile("cmpxchgq %3, %1"
+               : "=@ccz"(done), "+m"(at), "+a"(expected)
+               : "r"(wanted)
+               : "memory");
+  return done;
+}
+
 /// Whether the tracer still shows signs of life: asked again and again while one waits for it.
 class Patience {
 public:

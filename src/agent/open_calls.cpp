@@ -33,8 +33,9 @@ bool may_return(AgentBlock& block, const AgentEntry& entry) {
 AgentEntry* take_told(AgentBlock& block) {
   AgentEntry* const oldest = block.told_first;
   if (oldest == nullptr) return nullptr;
-  block.told_first = oldest->previous;
-  if (block.told_first == nullptr) block.told_last = nullptr;
+  AgentEntry* const next = oldest->previous;
+  if (next == nullptr) return nullptr; // the last one stays: another is put behind it
+  if (!exchange_on_this_thread(block.told_first, oldest, next)) return nullptr;
   --block.told;
   if (!may_return(block, *oldest)) return oldest; // or it has returned after all
   put_among_told(block, *oldest);

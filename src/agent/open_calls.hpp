@@ -3,8 +3,11 @@
 // A thread's open calls: their entries, taken from its pools, and the list of them in the order in
 // which they were opened.
 //
-// Signal handlers may run at any instruction and make calls themselves. They leave the lists as
-// they have found them, or never come back (siglongjmp), so that nothing here needs more than that.
+// Signal handlers may run at any instruction and make calls themselves. The entries of these they
+// give back before they return, in the opposite order, or they never come back (siglongjmp): so the
+// list of free ones needs no more than to be changed by one store. Entries of calls that were left
+// move from list to list at other times, and what moves them may be interrupted by what moves them
+// too: who has lost such a race sees it by the exchange, and leaves it at that.
 
 #include "agent/machine.hpp"
 
@@ -45,11 +48,14 @@ inline void give_back(AgentBlock& block, AgentEntry& entry) {
 /// Behind those whose calls were told as left before it.
 inline void put_among_told(AgentBlock& block, AgentEntry& entry) {
   entry.previous = nullptr;
-  if (block.told_last != nullptr)
-    block.told_last->previous = &entry;
+  AgentEntry* last;
+  do
+    last = block.told_last;
+  while (!exchange_on_this_thread(block.told_last, last, &entry));
+  if (last != nullptr)
+    last->previous = &entry;
   else
     block.told_first = &entry;
-  block.told_last = &entry;
   ++block.told;
 }
 

@@ -141,11 +141,11 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
   const std::uint32_t flags = site.flags;
   const bool is_tail = is_thunk(frame.return_address);
   const AgentEntry* const top = block.top;
-  const bool is_usual =
-      ((flags & kSitesApart) | block.is_muted) == 0 &&
-      (form == RecordForm::Count ||
-       (form == RecordForm::Whole && (flags & kEntryShape) == kSiteEntryWords)) &&
-      (is_tail || top == nullptr || top->slot > slot_of(frame)); // see settle_left
+  const bool is_usual = ((flags & kSitesApart) | block.is_muted) == 0 &&
+                        (form == RecordForm::Count ||
+                         (form == RecordForm::Whole && (flags & kEntryShape) == kSiteEntryWords)) &&
+                        (top == nullptr || top->slot > slot_of(frame) ||
+                         (is_tail && top->slot == slot_of(frame))); // see settle_left
   if (!is_usual) [[unlikely]]
     return enter_any(frame, site, block);
   AgentEntry* const taken = block.free;

@@ -94,6 +94,11 @@ TEST_P(Traps, a_hundred_thousand_throws) {
   expect_harmless({{program("trap_exceptions"), size(100000, 2000)}, {"-e", "tp_*,qsort"}});
 }
 
+TEST_P(Traps, throws_under_a_flood_of_signals_whose_handler_throws) {
+  expect_harmless({{program("trap_throw_signals"), size(30000, 100), size(20, 3000)},
+                   {"-e", "tp_*,__cxa_throw"}});
+}
+
 TEST_P(Traps, threads_cancelled_at_points_and_anywhere) {
   Trap trap{{program("trap_cancel"), size(200, 60)}};
   trap.may_lose = true;

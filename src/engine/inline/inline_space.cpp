@@ -157,8 +157,15 @@ InlineSpace::Left InlineSpace::install(const Installation& what,
 
   Sorted sorted;
   sort(what, mapper, sorted);
-  for (auto& line : writer_->patch(sorted.calls, mapper))
-    refused.push_back(std::move(line));
+  // First what tells unwinders of the thunks: the tracer may be killed at any moment, and the
+  // threads run then.
+  const auto calls = std::stable_partition(
+      sorted.calls.begin(), sorted.calls.end(),
+      [](const CallSitePatch& site) { return site.routine != AgentRoutine::Enter; });
+  for (const auto part :
+       {std::span(sorted.calls.begin(), calls), std::span(calls, sorted.calls.end())})
+    for (auto& line : writer_->patch(part, mapper))
+      refused.push_back(std::move(line));
   for (const CallSitePatch& call : sorted.calls)
     if ((call.site.flags & (wire::kSiteSilent | wire::kSiteFiltered)) == 0)
       bound_.await(*agent_->arena(), call.site.function);

@@ -259,6 +259,7 @@ bool SiteWriter::leave_stub(Registers& registers) const {
 }
 
 void SiteWriter::restore_all() {
+  restore_all_but_unwinders(); // as long as a call can lead to a thunk, these are needed
   restore(*AddressRange::make(TraceeAddress(0), TraceeAddress(~std::uint64_t{0})));
 }
 
