@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "sonicreport/command.hpp"
+#include "sonicreport/common_options.hpp"
+#include "sonictrace/report/footer.hpp"
+#include "sonictrace/report/top.hpp"
+
+namespace sonictrace::sonicreport {
+namespace {
+
+class TopCommand final : public Command {
+public:
+  void add_options(CLI::App& app) override {
+    common_.add_to(app, "text plain ltrace-c csv json jsonl md");
+    app.add_option("-n,--limit", limit_, "rows; 30 by default, 10 with --format plain")
+        ->type_name("N");
+    app.add_option("-s,--sort", sort_, "by self, total, calls, avg, p50, p99 or max")
+        ->type_name("COLUMN");
+    app.add_option("-U,--columns", columns_,
+                   "columns: %self,self,total,sum,calls,avg,min,p50,p90,p99,max,class,lib,function")
+        ->type_name("LIST");
+    app.add_option("--by", by_, "what a row is: func, lib, thread, pid, stage, class, arg1")
+        ->type_name("WHAT");
+    app.add_option("--stages", stages_,
+                   "file that says which functions and libraries make up a stage")
+        ->type_name("FILE");
+    app.add_option("--kind", kind_, "only calls of this kind: syscall")
+        ->check(CLI::IsMember({"syscall"}).description(""))
+        ->type_name("KIND");
+    app.add_option("--sum", sum_,
+                   "add a column with the sum of the results that are positive numbers: ret")
+        ->check(CLI::IsMember({"ret"}).description(""))
+        ->type_name("WHAT");
+  }
+
+  Result<int> run() override {
+    auto options = top_options();
+    if (!options) return options.error();
+    std::optional<report::Stages> stages;
+    if (!stages_.empty()) {
+      auto read = report::Stages::read(stages_);
+      if (!read) return read.error();
+      stages = std::move(*read);
+      options->stages = &*stages;
+      if (by_.empty()) options->by = report::TopBy::Stage;
+    }
+    if (options->by == report::TopBy::Stage && !stages)
+      return Error::saying("--by stage: which stages? give a file with --stages FILE");
+    auto filter_options = common_.filter();
+    if (!filter_options) return filter_options.error();
+    filter_options->syscalls_only = kind_ == "syscall";
+
+    report::Top top(*options);
+    int status = kOk;
+    std::string footers;
+    for (const auto& path : common_.logs) {
+      auto filter = report::CallFilter::make(*filter_options);
+      if (!filter) return filter.error();
+      auto reader = common_.open(path, options->by == report::TopBy::FirstArgument);
+      if (!reader) return reader.error();
+      auto read = top.add(*reader, *filter);
+      if (!read) return read.error();
+      const auto& account = reader->accounting();
+      if (account.lines == 0)
+        return Error::saying(
+            fmt::format("{}: the log is empty; was anything traced?", reader->name()));
+      if (common_.logs.size() > 1) footers += reader->name() + ": ";
+      footers += report::footer(account) + report::footer(filter->tally());
+      status = common_.judge(reader->name(), account, status);
+    }
+    auto text = render(top, footers);
+    if (!text) return text.error();
+    auto written = common_.write(*text);
+    if (!written) return written.error();
+    return status;
+  }
+
+private:
+  Result<report::TopOptions> top_options() const {
+    report::TopOptions options;
+    if (!by_.empty()) {
+      const auto by = report::parse_top_by(by_);
+      if (!by)
+        return Error::saying(
+            fmt::format("--by '{}': not func, lib, thread, pid, stage, class or arg1", by_));
+      options.by = *by;
+    }
+    if (!sort_.empty()) {
+      options.sort = report::parse_top_sort(sort_);
+      if (!options.sort)
+        return Error::saying(
+            fmt::format("--sort '{}': not self, total, calls, avg, p50, p99 or max", sort_));
+    }
+    options.sum_results = sum_ == "ret";
+    options.demangle = common_.demangle_style();
+    return options;
+  }
+
+  Result<std::string> render(const report::Top& top, const std::string& footers) const {
+    if (common_.format == "plain") return report::top_plain(top, limit_.value_or(10));
+    if (common_.format == "ltrace-c")
+      return report::top_ltrace(top, limit_.value_or(~std::size_t{0}));
+    const bool is_text = common_.is_text();
+    auto table = report::top_table(top, limit_.value_or(is_text ? 30 : ~std::size_t{0}), columns_);
+    if (!table) return table.error();
+    auto text = report::render(*table, *report::parse_table_format(common_.format));
+    if (is_text) text += footers;
+    return text;
+  }
+
+  CommonOptions common_;
+  std::optional<std::size_t> limit_;
+  std::string sort_, columns_, by_, stages_, kind_, sum_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_top() { return std::make_unique<TopCommand>(); }
+
+} // namespace sonictrace::sonicreport
