@@ -30,8 +30,8 @@ void BlockScanner::scan(Block& block) {
         static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
     if (newline == nullptr) newline = end;
     const std::string_view text(p, static_cast<std::size_t>(newline - p));
-    Record record;
-    record.line = parse_line(text);
+    Record& record = block.records.emplace_back();
+    parse_line(text, Block::kSlack, record.line);
     record.begin = static_cast<std::uint32_t>(p - begin);
     record.size = static_cast<std::uint32_t>(text.size());
     record.number = block.lines++;
@@ -40,17 +40,16 @@ void BlockScanner::scan(Block& block) {
       const auto known = names_.size();
       record.function = names_.number(record.line.name(text), Block::kSlack);
       if (names_.size() != known)
-        block.firsts.push_back(static_cast<std::uint32_t>(block.records.size()));
+        block.firsts.push_back(static_cast<std::uint32_t>(block.records.size() - 1));
     } else if (record.line.kind == LineKind::Blank) {
       ++block.blank;
-      continue;
+      block.records.pop_back();
     } else if (record.line.kind == LineKind::Bad) {
       ++block.bad;
       if (ends_in_time(text)) ++block.bad_timed;
       if (block.first_bad.size() < Block::kSkippedKept) block.first_bad.push_back(record);
-      continue;
+      block.records.pop_back();
     }
-    block.records.push_back(record);
   }
 }
 

@@ -18,7 +18,7 @@ Function function_of(std::string_view name) {
     function.module = "SYS";
     function.is_syscall = true;
   } else {
-    function.name = name;
+    function.name = name.empty() ? "(no name)" : name;
   }
   return function;
 }

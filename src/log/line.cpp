@@ -34,16 +34,19 @@ bool is_file_byte(char c) {
 /// Walks through a line.
 class Parser {
 public:
-  explicit Parser(std::string_view text)
-      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {
+  /// `line` is a fresh one.
+  Parser(std::string_view text, std::size_t slack, Line& line)
+      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()),
+        readable_(end_ + slack), line_(line) {
     if (at_ != end_ && end_[-1] == '\r') --end_;
   }
 
-  Line parse() {
+  void parse() {
     if (at_ == end_) {
       line_.kind = LineKind::Blank;
-      return line_;
+      return;
     }
+    if (*at_ == '\t') return read_source();
     if (!read_thread() || !read_time()) return bad();
     read_address();
     const char* const content = at_;
@@ -52,7 +55,7 @@ public:
     line_.indent = static_cast<std::uint32_t>(at_ - content);
     if (at_ == end_) {
       line_.kind = LineKind::Blank;
-      return line_;
+      return;
     }
     switch (*at_) {
       case '+': return read_plus();
@@ -69,10 +72,7 @@ private:
   std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - begin_); }
 
-  Line bad() {
-    line_ = Line{};
-    return line_;
-  }
+  void bad() { line_ = Line{}; }
 
   /// `[pid 4822] ` and `4822 `.
   bool read_thread() {
@@ -109,11 +109,17 @@ private:
     const char* const first = p;
     // Nearly every line of a log has this one: HH:MM:SS.
     if (end_ - p > 8 && p[2] == ':' && p[5] == ':') {
-      for (const int i : {0, 1, 3, 4, 6, 7})
-        if (!is_digit(p[i])) return false;
-      const auto two = [p](int i) { return digit(p[i]) * 10 + digit(p[i + 1]); };
-      if (two(3) > 59 || two(6) > 60) return false;
-      line_.time_ns = (std::uint64_t{two(0)} * 3600 + two(3) * 60 + two(6)) * 1'000'000'000U;
+      const std::uint64_t word = load_eight(p);
+      constexpr std::uint64_t kColons = 0x0000ff0000ff0000U;
+      std::uint64_t seconds = 0;
+      // HHMMSS: the colons are taken out.
+      const std::uint64_t six =
+          (word & 0xffffU) | (word >> 8 & 0xffff0000U) | (word >> 16 & 0xffff00000000U);
+      if ((word & kColons) != (in_all_bytes(':') & kColons) || !read_six_digits(six, seconds))
+        return false;
+      const std::uint64_t minutes = seconds / 100 % 100;
+      if (minutes > 59 || seconds % 100 > 60) return false;
+      line_.time_ns = (seconds / 10000 * 3600 + minutes * 60 + seconds % 100) * 1'000'000'000U;
       line_.clock = Clock::TimeOfDay;
       p += 8;
     } else {
@@ -125,7 +131,14 @@ private:
     }
     if (p != end_ && *p == '.') {
       const char* const digits = ++p;
-      line_.time_ns += read_fraction_ns(p, end_);
+      std::uint64_t microseconds = 0;
+      if (readable_ - p >= 8 && end_ - p > 6 && !is_digit(p[6]) &&
+          read_six_digits(load_eight(p), microseconds)) {
+        line_.time_ns += microseconds * 1000;
+        p += 6;
+      } else {
+        line_.time_ns += read_fraction_ns(p, end_);
+      }
       if (p == digits) return false;
       line_.fraction_digits = static_cast<std::uint8_t>(p - digits > 9 ? 9 : p - digits);
     }
@@ -146,7 +159,7 @@ private:
     if (close != nullptr && close + 1 != end_ && close[1] == ' ') at_ = close + 2;
   }
 
-  Line read_plus() {
+  void read_plus() {
     const auto text = rest();
     if (!text.starts_with("+++ ") || !text.ends_with(" +++") || text.size() < 8) return bad();
     line_.name_begin = offset(at_ + 4);
@@ -162,25 +175,32 @@ private:
       line_.kind = LineKind::ModuleOf;
     else
       line_.kind = LineKind::Remark;
-    return line_;
   }
 
-  Line read_dashes() {
+  void read_dashes() {
     const auto text = rest();
     if (!text.starts_with("--- ") || !text.ends_with(" ---") || text.size() < 8) return bad();
     line_.name_begin = offset(at_ + 4);
     line_.name_end = offset(end_ - 4);
     line_.kind = text.starts_with("--- Called exec() ---") ? LineKind::Exec : LineKind::Signal;
-    return line_;
   }
 
-  Line read_frame() {
+  void read_frame() {
     if (!rest().starts_with("> ") || line_.indent == 0) return bad();
     line_.kind = LineKind::Frame;
-    return line_;
   }
 
-  Line read_resumed() {
+  /// What ltrace 0.8 writes behind a frame: `\t../csu/libc-start.c:360:3`.
+  void read_source() {
+    const auto text = rest();
+    const auto colon = text.find(':');
+    if (colon == npos || colon + 1 == text.size() ||
+        text.find_first_not_of("0123456789:", colon) != npos)
+      return bad();
+    line_.kind = LineKind::Frame;
+  }
+
+  void read_resumed() {
     const auto text = rest();
     const auto mark = text.find(kResumed, 5);
     if (mark == npos || mark == 5) return bad();
@@ -189,14 +209,11 @@ private:
     line_.arguments_begin = offset(at_ + mark + kResumed.size());
     line_.kind = LineKind::Resumed;
     if (!read_end()) return bad();
-    return line_;
   }
 
-  Line read_call() {
+  void read_call() {
     const char* const name = at_;
-    const char* p = at_;
-    while (p != end_ && kPlainNameBytes[static_cast<unsigned char>(*p)])
-      ++p;
+    const char* p = skip_plain_name(at_);
     if (p != end_ && *p == '(' && p != name && is_plain(name, p)) {
       line_.name_begin = line_.caller_begin = line_.caller_end = offset(name);
     } else {
@@ -206,14 +223,37 @@ private:
       line_.caller_begin = offset(name);
       line_.caller_end = caller == 0 ? offset(name) : offset(at_ - 2);
       const auto open = find_open_parenthesis(rest());
-      if (open == npos || open == 0) return bad();
+      if (open == npos) return bad();
       p = at_ + open;
     }
     line_.name_end = offset(p);
     line_.arguments_begin = offset(p + 1);
     line_.kind = LineKind::Call;
     if (!read_end()) return bad();
-    return line_;
+  }
+
+  /// The first byte that is none of a plain name.
+  const char* skip_plain_name(const char* p) const {
+    while (readable_ - p >= 8) {
+      const std::uint64_t word = load_eight(p);
+      const std::uint64_t folded = word | in_all_bytes(0x20);
+      // Letters, and what folding makes their neighbours: @ ~ _ and ` ^, which are in no name.
+      // Digits, and . / : beside them; a slash is in no name either.
+      const std::uint64_t plain = (bytes_between(folded & in_all_bytes(0x7f), 0x60, 0x7a) |
+                                   bytes_between(folded & in_all_bytes(0x7f), 0x7e, 0x7f) |
+                                   bytes_between(word & in_all_bytes(0x7f), 0x2e, 0x3a)) &
+                                  ~word;
+      const std::uint64_t other = ~plain & in_all_bytes(0x80);
+      if (other == 0) {
+        p += 8;
+        continue;
+      }
+      p += std::countr_zero(other) / 8;
+      return p > end_ ? end_ : p;
+    }
+    while (p < end_ && kPlainNameBytes[static_cast<unsigned char>(*p)])
+      ++p;
+    return p > end_ ? end_ : p;
   }
 
   /// Whether the parenthesis at `open` surely opens the arguments.
@@ -277,6 +317,15 @@ private:
 
   /// ` <0.000012>` at the end: where it begins, or null.
   const char* read_duration(const char* arguments) {
+    // Nearly always: ` <0.000012>`.
+    if (end_ - arguments > 11 && end_[-8] == '.' && end_[-10] == '<' && end_[-11] == ' ' &&
+        is_digit(end_[-9])) {
+      std::uint64_t microseconds = 0;
+      if (read_six_digits(load_eight(end_ - 9) >> 16, microseconds)) {
+        line_.duration_ns = digit(end_[-9]) * std::uint64_t{1'000'000'000} + microseconds * 1000;
+        return end_ - 11;
+      }
+    }
     const char* p = end_ - 1;
     while (p != arguments && is_digit(p[-1]))
       --p;
@@ -309,12 +358,15 @@ private:
   const char* begin_;
   const char* at_;
   const char* end_;
-  Line line_;
+  const char* readable_; ///< bytes up to here may be read
+  Line& line_;
 };
 
 } // namespace
 
-Line parse_line(std::string_view text) { return Parser(text).parse(); }
+void parse_line(std::string_view text, std::size_t slack, Line& line) {
+  Parser(text, slack, line).parse();
+}
 
 CallText split_call(std::string_view text, const Line& line) {
   const auto inner =

@@ -20,7 +20,7 @@ std::uint32_t NameTable::add(std::string_view name, std::uint64_t hash, std::siz
 std::string_view NameTable::keep(std::string_view name) {
   if (name.size() > left_) {
     left_ = std::max(kPage, name.size());
-    pages_.push_back(std::make_unique<char[]>(left_));
+    pages_.push_back(std::make_unique<char[]>(left_ + 8)); // see is_same
     page_end_ = pages_.back().get() + left_;
   }
   char* const place = page_end_ - left_;

@@ -26,7 +26,7 @@ public:
       if (slot.number == 0) return add(name, hash, i);
       if (slot.hash != static_cast<std::uint32_t>(hash >> 32)) continue;
       const auto known = names_[slot.number - 1];
-      if (known.size() == name.size() && std::memcmp(known.data(), name.data(), name.size()) == 0)
+      if (known.size() == name.size() && is_same(known.data(), name.data(), name.size(), slack))
         return slot.number - 1;
     }
   }
@@ -45,6 +45,21 @@ private:
     return hash ^ hash >> 29;
   }
 
+  /// `known` has eight readable bytes behind it.
+  static bool is_same(const char* known, const char* name, std::size_t size, std::size_t slack) {
+    if (slack < 8 || size > 64) return std::memcmp(known, name, size) == 0;
+    std::uint64_t a, b;
+    for (; size >= 8; size -= 8, known += 8, name += 8) {
+      std::memcpy(&a, known, 8);
+      std::memcpy(&b, name, 8);
+      if (a != b) return false;
+    }
+    if (size == 0) return true;
+    std::memcpy(&a, known, 8);
+    std::memcpy(&b, name, 8);
+    return (a ^ b) << (64 - 8 * size) == 0; // the first bytes are the low ones
+  }
+
   static std::uint64_t hash_of(std::string_view name, std::size_t slack) {
     const char* p = name.data();
     std::size_t left = name.size();
@@ -55,7 +70,7 @@ private:
       hash = mix(hash, word);
     }
     if (left > 0) {
-      if (left + slack >= 8) {
+      if (slack >= 8) {
         std::memcpy(&word, p, 8);
         word &= ~std::uint64_t{0} >> (64 - 8 * left); // the first bytes are the low ones
       } else {

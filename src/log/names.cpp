@@ -91,7 +91,11 @@ std::size_t find_open_parenthesis(std::string_view text) {
             i = close;
             break;
           }
-          if (i == 0) return npos;
+          // ltrace knows no name of what an IRELATIVE relocation is for: `(0x7ff1, 3) = 0x7ff1`.
+          if (i == 0)
+            return text.size() > 1 && std::string_view("0123456789-n)\"").find(text[1]) != npos
+                       ? 0
+                       : npos;
         }
         // The full form has the types of the parameters in front of the arguments.
         if (close != npos) {

@@ -13,6 +13,14 @@ namespace {
 constexpr std::size_t kMostOpen = 10'000;
 constexpr std::size_t kArgumentsKept = 4096; ///< bytes
 
+/// Whether a function returns in a process of its own too.
+bool is_birth(std::string_view name) {
+  while (name.starts_with('_'))
+    name.remove_prefix(1);
+  return name == "fork" || name == "vfork" || name == "Fork" || name == "libc_fork" ||
+         name == "clone" || name == "clone3" || name == "forkpty" || name == "daemon";
+}
+
 std::uint16_t depth_of(const ThreadState& thread) {
   return static_cast<std::uint16_t>(std::min<std::size_t>(thread.open.size(), 0xffff));
 }
@@ -50,6 +58,8 @@ void LogReader::Reading::take(const Block& block) {
   for (const auto& bad : block.first_bad)
     if (account_.first_skipped.size() < Block::kSkippedKept)
       skip(account_.lines + bad.number + 1, block.text(bad));
+  for (auto id = static_cast<FunctionId>(is_birth_.size()); id < functions_.size(); ++id)
+    is_birth_.push_back(is_birth(functions_[id].name));
   account_.skipped += block.bad;
   account_.timed_lines += block.bad_timed;
   account_.markers += block.blank;
@@ -60,6 +70,7 @@ void LogReader::Reading::take(const Block& block) {
       function = ids[record.function];
     else if (record.line.kind <= LineKind::Resumed)
       function = functions_.find_or_add(record.line.name(text));
+    if (function >= is_birth_.size()) is_birth_.resize(function + 1); // one of very many
     take_line(record, text, function, account_.lines + record.number + 1);
   }
   account_.lines += block.lines;
@@ -114,6 +125,13 @@ void LogReader::Reading::take_call(const Line& line, std::string_view text, Func
   call.text = text;
   call.parts = line;
   finish_duration(call, thread, now.key, thread.ended.take_inside(now.key, thread.floor()));
+  if (is_birth_[function]) {
+    OpenCall birth;
+    birth.function = function;
+    birth.key = now.key;
+    birth.entry_ns = now.time_ns;
+    note_birth(thread, birth);
+  }
   ++account_.calls;
   account_.unwound += line.unwound ? 1 : 0;
   visitor_->on_call(call);
@@ -165,14 +183,32 @@ void LogReader::Reading::begin_call(const Line& line, std::string_view text, Fun
   thread.open.push_back(std::move(open));
 }
 
-/// A forked child begins with the end of the call that it was born in, which its parent has begun.
-const OpenCall* LogReader::Reading::inherited(const ThreadState& thread, std::string_view name) {
-  const OpenCall* found = nullptr;
+/// A forked child begins with the ends of the calls that it was born in, which its parent has
+/// begun.
+void LogReader::Reading::inherit(ThreadState& thread, std::string_view name) {
+  const std::vector<OpenCall>* parents = nullptr;
   threads_.for_each([&](const ThreadState& other) {
-    if (&other == &thread || other.open.empty()) return;
-    if (functions_[other.open.back().function].name == name) found = &other.open.back();
+    if (&other == &thread) return;
+    if (!other.open.empty() && functions_[other.open.back().function].name == name)
+      parents = &other.open;
   });
-  return found;
+  // Its parent may have come back before.
+  if (parents == nullptr && !last_birth_.empty() &&
+      functions_[last_birth_.back().function].name == name)
+    parents = &last_birth_;
+  if (parents == nullptr) return;
+  thread.open = *parents;
+  for (auto& open : thread.open) {
+    open.floor = 0;
+    open.is_inherited = true;
+  }
+}
+
+/// The calls that are open when a process is born, the one that does it last. On the parent's line
+/// they may be over already.
+void LogReader::Reading::note_birth(const ThreadState& thread, const OpenCall& birth) {
+  last_birth_.assign(thread.open.begin(), thread.open.end());
+  if (last_birth_.empty() || &thread.open.back() != &birth) last_birth_.push_back(birth);
 }
 
 void LogReader::Reading::resume_call(const Line& line, std::string_view text, FunctionId function,
@@ -182,26 +218,20 @@ void LogReader::Reading::resume_call(const Line& line, std::string_view text, Fu
     // The beginning has NAME@SONAME, the end has NAME.
     return open.function == function || functions_[open.function].name == functions_[function].name;
   };
+  if (thread.is_new) inherit(thread, functions_[function].name);
+  thread.is_new = false;
   const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(), is_it);
   if (found == thread.open.rend()) {
-    if (thread.is_new) {
-      if (const auto* parents = inherited(thread, functions_[function].name)) {
-        thread.is_new = false;
-        tell_ended(thread, *parents, line, text, now, {});
-        ++account_.calls;
-        return;
-      }
-    }
-    thread.is_new = false;
     ++account_.unmatched;
     return;
   }
   const auto place = static_cast<std::size_t>(found.base() - thread.open.begin()) - 1;
   abandon(thread, place + 1); // jumped over, or their ends are not in the log
+  if (is_birth_[function]) note_birth(thread, thread.open.back());
   const OpenCall open = std::move(thread.open.back());
   thread.open.pop_back();
   tell_ended(thread, open, line, text, now, thread.ended.take_all(open.floor));
-  if (open.no_return)
+  if (open.no_return && !open.is_inherited)
     ++account_.markers; // counted at its beginning
   else
     ++account_.calls;
@@ -232,6 +262,7 @@ void LogReader::Reading::abandon(ThreadState& thread, std::size_t from) {
   while (thread.open.size() > from) {
     const OpenCall open = std::move(thread.open.back());
     thread.open.pop_back();
+    if (open.is_inherited) continue; // the parent's
     Call call;
     call.function = open.function;
     call.tid = thread.tid;
@@ -251,6 +282,7 @@ void LogReader::Reading::take_event(const Line& line, std::string_view text, con
   switch (line.kind) {
     case LineKind::Frame: {
       const auto mark = text.find("> ");
+      if (mark == std::string_view::npos) return; // the source of the frame before
       visitor_->on_frame(text.substr(mark + 2));
       return;
     }

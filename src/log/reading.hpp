@@ -38,7 +38,8 @@ private:
   void begin_call(const Line& line, std::string_view text, FunctionId function, const Moment& now);
   void resume_call(const Line& line, std::string_view text, FunctionId function, const Moment& now);
   void take_event(const Line& line, std::string_view text, const Moment& now);
-  const OpenCall* inherited(const ThreadState& thread, std::string_view name);
+  void note_birth(const ThreadState& thread, const OpenCall& birth);
+  void inherit(ThreadState& thread, std::string_view name);
   void tell_ended(ThreadState& thread, const OpenCall& open, const Line& line,
                   std::string_view text, const Moment& now, EndedCalls::Inside inside);
   void abandon(ThreadState& thread, std::size_t from);
@@ -54,6 +55,8 @@ private:
   DayClock clock_;
   std::uint64_t last_time_ = 0; ///< of the last line that had one, unless it was relative
   ThreadStacks threads_;
+  std::vector<OpenCall> last_birth_; ///< the calls that were open when a process was born last
+  std::vector<bool> is_birth_;       ///< by function
   CallVisitor* visitor_ = nullptr;
   std::vector<std::vector<FunctionId>> ids_; ///< [worker][its number of a function]
 };

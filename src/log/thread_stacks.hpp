@@ -19,6 +19,7 @@ struct OpenCall {
   std::uint64_t line = 0;
   std::size_t floor = 0; ///< of the ended calls, those behind are inside of it
   bool no_return = false;
+  bool is_inherited = false; ///< begun by the parent of a forked child
   std::string caller;
   std::string arguments;
 };

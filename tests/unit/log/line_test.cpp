@@ -131,6 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     End, ParseLine,
     testing::Values(
+        Case{"no_name", "(0x7f, 3) = 0x7f <0.000010>", "call (0x7f, 3) = 0x7f <10000>"},
         Case{"time_in_a_string", "puts(\"a <0.5> b\") = 3 <0.000010>",
              "call name=puts (\"a <0.5> b\") = 3 <10000>"},
         Case{"only_a_time_in_a_string", "puts(\"a <0.5>\") = 3",
@@ -177,15 +178,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"closing", "+++ sonictrace: 16 calls +++", "closing name=sonictrace: 16 calls"},
         Case{"remark", "+++ tracing 12345 (python3) +++", "remark name=tracing 12345 (python3)"},
         Case{"frame", " > libc.so.6(__libc_start_call_main+0x79) [0x7fe7ad105249]", "frame"},
-        Case{"blank", "", "blank"}, Case{"crlf_only", "\r", "blank"},
-        Case{"text", "Starting server on port 80", "bad"},
+        Case{"source_of_a_frame", "\t../csu/libc-start.c:360:3", "frame"},
+        Case{"a_tab_and_text", "\tat line: 3 of x", "bad"}, Case{"blank", "", "blank"},
+        Case{"crlf_only", "\r", "blank"}, Case{"text", "Starting server on port 80", "bad"},
         Case{"text_with_parentheses", "Loaded model (3 files)", "bad"},
         Case{"cut_in_the_name", "05:41:28.639532 str", "bad"},
         Case{"cut_in_the_time", "05:41:28.6395", "bad"},
         Case{"cut_in_the_arguments", "05:41:28.639532 puts(\"hel", "bad"},
         Case{"cut_in_the_end", "05:41:28.639532 +++ exited (st", "bad"},
         Case{"cut_at_unfinished", "raise(10 <unfinished", "bad"},
-        Case{"no_name", "(1) = 2 <0.000010>", "bad"},
+        Case{"a_parenthesis_that_is_no_call", "(see above) = 2 <0.000010>", "bad"},
         Case{"a_name_with_nul", std::string("\0\0\0puts(1) = 2", 14), "bad"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
