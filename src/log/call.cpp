@@ -3,10 +3,7 @@
 namespace sonictrace::log {
 
 std::string_view Call::arguments() const {
-  const auto here = split_call(text, parts).arguments;
-  if (begun.empty()) return here;
-  // The first line has those before the first out parameter; ltrace's has all of them.
-  return begun;
+  return split_arguments.empty() ? split_call(text, parts).arguments : split_arguments;
 }
 
 std::string_view Call::result() const { return split_call(text, parts).result; }

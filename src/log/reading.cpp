@@ -250,7 +250,21 @@ void LogReader::Reading::tell_ended(ThreadState& thread, const OpenCall& open, c
   call.caller = open.caller;
   call.text = text;
   call.parts = line;
-  call.begun = open.arguments;
+  std::string arguments;
+  if (options_.keep_arguments) {
+    // The second line has those from the first out parameter on, and is empty where there is none.
+    arguments = open.arguments;
+    auto more = split_call(text, line).arguments;
+    while (more.starts_with(',') || more.starts_with(' '))
+      more.remove_prefix(1);
+    if (!more.empty()) {
+      while (arguments.ends_with(',') || arguments.ends_with(' '))
+        arguments.pop_back();
+      if (!arguments.empty()) arguments += ", ";
+      arguments += more;
+    }
+  }
+  call.split_arguments = arguments;
   finish_duration(call, thread, open.key, inside);
   ++account_.split;
   account_.unwound += line.unwound ? 1 : 0;
@@ -271,7 +285,7 @@ void LogReader::Reading::abandon(ThreadState& thread, std::size_t from) {
     call.line = open.line;
     call.entry_ns = open.entry_ns;
     call.caller = open.caller;
-    call.begun = open.arguments;
+    call.split_arguments = open.arguments;
     ++(open.no_return ? account_.no_return : account_.unfinished);
     visitor_->on_call(call);
   }

@@ -31,6 +31,7 @@ std::uint64_t DurationHistogram::quantile(unsigned per_mille) const {
   if (total_ == 0) return 0;
   // Without overflow up to 2^54 values.
   const std::uint64_t wanted = std::max<std::uint64_t>(1, (total_ * per_mille + 999) / 1000);
+  if (wanted >= total_) return largest_;
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     seen += counts_[i];

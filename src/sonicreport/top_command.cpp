@@ -5,6 +5,7 @@
 #include "sonicreport/command.hpp"
 #include "sonicreport/common_options.hpp"
 #include "sonictrace/report/footer.hpp"
+#include "sonictrace/report/frame_calls.hpp"
 #include "sonictrace/report/top.hpp"
 
 namespace sonictrace::sonicreport {
@@ -26,6 +27,10 @@ public:
     app.add_option("--stages", stages_,
                    "file that says which functions and libraries make up a stage")
         ->type_name("FILE");
+    app.add_flag("--per-frame", per_frame_, "how many calls each frame caused; needs --frame-func");
+    app.add_option("--frame-func", frame_function_,
+                   "a call of a function that the glob matches makes a frame")
+        ->type_name("GLOB");
     app.add_option("--kind", kind_, "only calls of this kind: syscall")
         ->check(CLI::IsMember({"syscall"}).description(""))
         ->type_name("KIND");
@@ -52,6 +57,7 @@ public:
     if (!filter_options) return filter_options.error();
     filter_options->syscalls_only = kind_ == "syscall";
 
+    if (per_frame_ || !frame_function_.empty()) return run_per_frame(*filter_options);
     report::Top top(*options);
     int status = kOk;
     std::string footers;
@@ -78,6 +84,40 @@ public:
   }
 
 private:
+  Result<int> run_per_frame(const report::FilterOptions& filter_options) const {
+    const auto format = report::parse_table_format(common_.format);
+    if (frame_function_.empty())
+      return Error::saying(
+          "--per-frame: which function makes a frame? name it with --frame-func GLOB");
+    if (!format || common_.logs.size() != 1)
+      return Error::saying("--per-frame takes one log, and --format text, csv, json, jsonl or md");
+    auto glob = Glob::compile(frame_function_);
+    if (!glob) return Error::saying("--frame-func: " + glob.error().message());
+    auto filter = report::CallFilter::make(filter_options);
+    if (!filter) return filter.error();
+    auto reader = common_.open(common_.logs[0]);
+    if (!reader) return reader.error();
+    report::FrameCalls frames(std::move(*glob), reader->functions(), *filter);
+    auto read = reader->pump(frames);
+    if (!read) return read.error();
+    frames.finish();
+    if (frames.frames() == 0)
+      return Error::saying(fmt::format("{}: no call of a function like '{}' has ended",
+                                       reader->name(), frame_function_));
+    auto table = frames.table();
+    const std::size_t limit = limit_.value_or(common_.is_text() ? 30 : ~std::size_t{0});
+    if (table.rows.size() > limit + 1) // the last one is that of all
+      table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(limit),
+                       table.rows.end() - 1);
+    auto text = report::render(table, *format);
+    if (common_.is_text())
+      text += fmt::format("frames {}\n", frames.frames()) + report::footer(reader->accounting()) +
+              report::footer(filter->tally());
+    auto written = common_.write(text);
+    if (!written) return written.error();
+    return common_.judge(reader->name(), reader->accounting(), kOk);
+  }
+
   Result<report::TopOptions> top_options() const {
     report::TopOptions options;
     if (!by_.empty()) {
@@ -112,7 +152,8 @@ private:
 
   CommonOptions common_;
   std::optional<std::size_t> limit_;
-  std::string sort_, columns_, by_, stages_, kind_, sum_;
+  std::string sort_, columns_, by_, stages_, kind_, sum_, frame_function_;
+  bool per_frame_ = false;
 };
 
 } // namespace

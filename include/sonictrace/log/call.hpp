@@ -37,13 +37,14 @@ struct Call {
   std::string_view caller; ///< of CALLER->NAME, else empty
   std::string_view text;   ///< the line that ended it
   Line parts;              ///< that line taken apart
-  std::string_view begun;  ///< arguments on the line of the beginning, where that is another one
+  std::string_view
+      split_arguments; ///< of a call with two lines, with ReaderOptions::keep_arguments
 
   bool has_duration() const { return duration_ns != kNoDuration; }
   std::uint64_t end_ns() const { return entry_ns + (has_duration() ? duration_ns : 0); }
 
-  /// As they are written. Taken out of the line at each call: not free. Of a call with two lines,
-  /// those on the second where the first has none.
+  /// As they are written. Taken out of the line at each call: not free. Of a call with two lines
+  /// only those on the second, unless ReaderOptions::keep_arguments is set.
   std::string_view arguments() const;
   /// Empty where there is none.
   std::string_view result() const;

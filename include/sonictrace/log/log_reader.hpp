@@ -13,7 +13,7 @@ namespace sonictrace::log {
 
 struct ReaderOptions {
   unsigned jobs = 1; ///< threads that take lines apart; the visitor is called in one
-  /// Keep the arguments of the line that a call begins on (Call::begun).
+  /// Put the arguments of calls of two lines together (Call::arguments).
   bool keep_arguments = false;
 };
 

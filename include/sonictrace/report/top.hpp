@@ -28,8 +28,8 @@ std::optional<TopSort> parse_top_sort(std::string_view text);
 
 struct TopOptions {
   TopBy by = TopBy::Function;
-  std::optional<TopSort> sort; ///< nothing: self, or calls where no call has a time
-  bool sum_results = false;    ///< add up the results that are positive numbers
+  std::optional<TopSort> sort = {}; ///< nothing: self, or calls where no call has a time
+  bool sum_results = false;         ///< add up the results that are positive numbers
   DemangleStyle demangle = DemangleStyle::None;
   const Stages* stages = nullptr; ///< for TopBy::Stage
 };

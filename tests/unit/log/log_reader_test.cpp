@@ -47,6 +47,15 @@ TEST(LogReader, takes_the_calls_between_two_halves_off_a_call) {
   EXPECT_EQ(log.account.split, 1U);
 }
 
+TEST(LogReader, puts_the_arguments_of_two_lines_together) {
+  const auto log =
+      read_text("read(3 <unfinished ...>\n<... read resumed> , \"a\", 5) = 1\n"
+                "pthread_create( <unfinished ...>\n<... pthread_create resumed> 1, nil) = 0\n");
+
+  EXPECT_EQ(log.only("read").arguments, "3, \"a\", 5");
+  EXPECT_EQ(log.only("pthread_create").arguments, "1, nil");
+}
+
 TEST(LogReader, never_makes_self_time_negative) {
   const auto log =
       read_text("a( <unfinished ...>\nb() = 0 <0.000900>\n<... a resumed> ) = 0 <0.000500>\n");

@@ -54,7 +54,7 @@ struct ReadLog : CallVisitor {
                   std::string(call.caller),
                   std::string(call.arguments()),
                   std::string(call.result())};
-    read.call.text = read.call.begun = read.call.caller = {};
+    read.call.text = read.call.split_arguments = read.call.caller = {};
     calls.push_back(read);
   }
   void on_event(const Event& event) override { events.emplace_back(event.text); }
