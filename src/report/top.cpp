@@ -163,12 +163,12 @@ Result<void> Top::add(log::LogReader& reader, CallFilter& filter) {
       if (filter.accepts_function(function))
         counter.of_function(id).stats.add_thinned(function.thinned_calls, function.thinned_ns);
       else
-        filter.refuse(function.thinned_calls, function.thinned_ns);
+        filter.refuse(function.thinned_calls, function.thinned_ns, function.thinned_ns);
     }
   counter.for_each([&](const Counter::Key& key, const Counter::Sums& sums) {
     const auto& function = functions[key.function];
     if (!filter.accepts_module(function.module)) {
-      filter.refuse(sums.stats.calls, sums.stats.sum_ns);
+      filter.refuse(sums.stats.calls, sums.stats.sum_ns, sums.stats.self_ns);
       return;
     }
     const auto name = options_.demangle == DemangleStyle::None

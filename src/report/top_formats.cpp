@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "sonictrace/report/quantity.hpp"
 #include "sonictrace/report/top.hpp"
 
 namespace sonictrace::report {
@@ -169,6 +170,21 @@ Result<Table> top_table(const Top& top, std::size_t limit, std::string_view colu
     if (top.options().sum_results) cells.emplace_back(row.result_sum);
   }
   return table;
+}
+
+std::string top_hint(const Top& top, const FilterTally& left_out) {
+  std::uint64_t waits = 0, calls = 0;
+  for (const auto& row : top.rows()) {
+    if (row.tag != to_string(CallClass::Wait)) continue;
+    waits += row.stats.self_ns;
+    calls += row.stats.calls;
+  }
+  if (waits == 0) return {};
+  return fmt::format("wait: {} s in {} calls, {:.1f} % of the self time of all calls: threads that "
+                     "slept or were held "
+                     "up; perf and offcputime say by whom\n",
+                     format_seconds(waits, 4), format_count(calls),
+                     part(waits, top.total().self_ns + left_out.self_ns));
 }
 
 std::string top_plain(const Top& top, std::size_t limit) {

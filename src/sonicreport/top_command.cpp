@@ -61,6 +61,7 @@ public:
     report::Top top(*options);
     int status = kOk;
     std::string footers;
+    report::FilterTally left_out;
     for (const auto& path : common_.logs) {
       auto filter = report::CallFilter::make(*filter_options);
       if (!filter) return filter.error();
@@ -74,8 +75,10 @@ public:
             fmt::format("{}: the log is empty; was anything traced?", reader->name()));
       if (common_.logs.size() > 1) footers += reader->name() + ": ";
       footers += report::footer(account) + report::footer(filter->tally());
+      left_out.self_ns += filter->tally().self_ns;
       status = common_.judge(reader->name(), account, status);
     }
+    if (options->by == report::TopBy::Function) footers = report::top_hint(top, left_out) + footers;
     auto text = render(top, footers);
     if (!text) return text.error();
     auto written = common_.write(*text);

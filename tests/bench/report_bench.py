@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+
 FUNCTIONS = [
     ("malloc", "1048576", "0x55aabbccdd00"),
     ("free", "0x55aabbccdd00", "<void>"),
@@ -29,6 +30,7 @@ FUNCTIONS = [
     ("operator new", "72", "0x55aa20304050"),
     ("std::function<int (char)>::operator()", "0x7ffd22, 'a'", "1"),
 ]
+
 
 def make_log(path, size, split, names):
     """`split`: percent of the calls that have two lines; `names`: distinct ones, 0 for those above."""
@@ -78,6 +80,7 @@ for name, total in sorted(spent.items(), key=lambda one: one[1], reverse=True)[:
 MAWK = r"""{ name = $2; sub(/\(.*/, "", name); t = $NF; n[name]++; s[name] += substr(t, 2, length(t) - 2) }
 END { for (name in n) print s[name], n[name], name }"""
 
+
 def run(command):
     """The best of three: seconds, seconds of processor time, MiB."""
     best = processor = None
@@ -98,6 +101,7 @@ def run(command):
         memory = max(memory, usage.ru_maxrss / 1024)
         best = spent if best is None else min(best, spent)
     return best, processor, memory
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -138,6 +142,7 @@ def main():
         most = max(memories["sonicreport top, 1 job"], memories["sonicreport top, 2 jobs"])
         if options.check and (one < 0.3 * grep or most > 64):
             sys.exit(1)
+
 
 if __name__ == "__main__":
     main()

@@ -29,6 +29,7 @@ struct FilterOptions {
 struct FilterTally {
   std::uint64_t calls = 0;
   std::uint64_t total_ns = 0;
+  std::uint64_t self_ns = 0;
 
   bool operator==(const FilterTally&) const = default;
 };
@@ -45,7 +46,10 @@ public:
     if (accepts_all_) return true;
     if (decide(call, functions)) return true;
     ++tally_.calls;
-    tally_.total_ns += call.has_duration() ? call.duration_ns : 0;
+    if (call.has_duration()) {
+      tally_.total_ns += call.duration_ns;
+      tally_.self_ns += call.self_ns;
+    }
     return false;
   }
   /// By name, class and kind, without counting.
@@ -53,9 +57,10 @@ public:
   /// By the module; to be asked at the end of the log.
   bool accepts_module(std::string_view module) const;
   /// Counts calls that were refused by their module.
-  void refuse(std::uint64_t calls, std::uint64_t total_ns) {
+  void refuse(std::uint64_t calls, std::uint64_t total_ns, std::uint64_t self_ns) {
     tally_.calls += calls;
     tally_.total_ns += total_ns;
+    tally_.self_ns += self_ns;
   }
 
   bool accepts_all() const { return accepts_all_ && libraries_.empty(); }

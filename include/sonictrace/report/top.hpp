@@ -72,6 +72,9 @@ private:
 /// `columns`: names of columns, separated by commas; empty: the usual ones. Fails where there is
 /// none of a name.
 Result<Table> top_table(const Top& top, std::size_t limit, std::string_view columns);
+/// One line about calls that wait, where there are any, and of what all calls' self time they are a
+/// part: for people who look for what to do next. `left_out`: by a filter. Needs rows of functions.
+std::string top_hint(const Top& top, const FilterTally& left_out);
 /// The lines of the field note's script: a title, and `NAME: 2.1450s`.
 std::string top_plain(const Top& top, std::size_t limit);
 /// The table of `ltrace -c`.

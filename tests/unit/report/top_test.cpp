@@ -112,7 +112,7 @@ TEST(Top, counts_what_a_filter_leaves_out) {
       top_of("a1() = 0 <0.000001>\na2() = 0 <0.000002>\nb() = 0 <0.000004>\n", {}, filter);
 
   EXPECT_EQ(csv(made), "self_ns,calls,function\n1000,1,a1\n");
-  EXPECT_EQ(made.tally, (FilterTally{2, 6000}));
+  EXPECT_EQ(made.tally, (FilterTally{2, 6000, 6000}));
   EXPECT_EQ(footer(made.tally), "filtered: 2 calls, 0.0000 s\n");
 }
 
@@ -124,7 +124,7 @@ TEST(Top, filters_by_a_library_that_the_log_names_at_its_end) {
       {}, filter);
 
   EXPECT_EQ(csv(made), "self_ns,calls,function\n1000,1,a\n");
-  EXPECT_EQ(made.tally, (FilterTally{1, 2000}));
+  EXPECT_EQ(made.tally, (FilterTally{1, 2000, 2000}));
 }
 
 TEST(Top, filters_by_window_thread_time_and_kind) {
@@ -196,6 +196,16 @@ TEST(Top, adds_thinned_calls_to_calls_and_times_only) {
 
   EXPECT_EQ(csv(made, "self,calls,p50,function"),
             "self_ns,calls,p50_ns,function\n55000,10,10000,f\n");
+}
+
+TEST(Top, hints_at_waits) {
+  FilterOptions filter;
+  filter.one_class = CallClass::Wait;
+  const auto made = top_of("usleep() = 0 <0.300000>\nf() = 0 <0.100000>\n", {}, filter);
+
+  EXPECT_EQ(top_hint(made.top, made.tally).substr(0, 61),
+            "wait: 0.3000 s in 1 calls, 75.0 % of the self time of all cal");
+  EXPECT_EQ(top_hint(top_of("f() = 0 <0.100000>\n").top, {}), "");
 }
 
 TEST(Top, says_which_columns_there_are) {
