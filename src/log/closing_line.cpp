@@ -23,7 +23,7 @@ std::uint64_t thousandths_before(std::string_view text, std::string_view words) 
 
 ClosingLine read_closing_line(std::string_view text) {
   ClosingLine closing;
-  closing.lost = thousandths_before(text, " lost calls") / 1000;
+  closing.lost = thousandths_before(text, " lost call") / 1000;
   closing.own_cost_ns = thousandths_before(text, " us own cost a call") +
                         thousandths_before(text, " ns own cost a call") / 1000;
   return closing;

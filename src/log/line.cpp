@@ -169,7 +169,8 @@ private:
       line_.kind = LineKind::Exited;
     else if (inner.starts_with("sonictrace: "))
       line_.kind = LineKind::Closing;
-    else if (inner.ends_with(" s, not written") && inner.find(" more calls, ") != npos)
+    else if (inner.ends_with(" s, not written") &&
+             (inner.find(" more calls, ") != npos || inner.find(" more call, ") != npos))
       line_.kind = LineKind::Thinned;
     else if (inner.find(" is in ") != npos)
       line_.kind = LineKind::ModuleOf;
@@ -401,7 +402,8 @@ ModuleOf split_module(std::string_view text, const Line& line) {
 
 ThinnedCalls split_thinned(std::string_view text, const Line& line) {
   const auto inner = line.name(text);
-  const auto words = inner.rfind(" more calls, ");
+  auto words = inner.rfind(" more calls, ");
+  if (words == npos) words = inner.rfind(" more call, "); // just one
   const auto colon = words == npos ? npos : inner.rfind(": ", words);
   if (colon == npos) return {};
   ThinnedCalls thinned;
@@ -409,7 +411,7 @@ ThinnedCalls split_thinned(std::string_view text, const Line& line) {
   const char* p = inner.data() + colon + 2;
   const char* const end = inner.data() + inner.size();
   thinned.calls = read_number(p, end);
-  p = inner.data() + words + 13;
+  p = inner.data() + inner.find(", ", words) + 2;
   thinned.total_ns = read_number(p, end) * 1'000'000'000U;
   if (p != end && *p == '.') thinned.total_ns += read_fraction_ns(++p, end);
   return thinned;

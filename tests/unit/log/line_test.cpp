@@ -201,6 +201,16 @@ TEST(SplitThinned, reads_calls_and_time) {
   EXPECT_EQ(thinned.total_ns, 1'012'345'678U);
 }
 
+TEST(SplitThinned, reads_a_single_call) {
+  const std::string_view text = "+++ puts: 1 more call, 0.000345678 s, not written +++";
+
+  const auto thinned = split_thinned(text, parse_line(text));
+
+  EXPECT_EQ(parse_line(text).kind, LineKind::Thinned);
+  EXPECT_EQ(thinned.calls, 1U);
+  EXPECT_EQ(thinned.total_ns, 345'678U);
+}
+
 TEST(SplitModule, reads_function_and_module) {
   const std::string_view text = "+++ at::native::f is in libtorch_cpu.so +++";
 

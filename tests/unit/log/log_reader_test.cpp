@@ -273,6 +273,11 @@ TEST(LogReader, reads_the_closing_line) {
   EXPECT_EQ(log.account.own_cost_ns, 41'800U);
 }
 
+TEST(LogReader, reads_a_closing_line_with_a_single_lost_call) {
+  EXPECT_EQ(read_text("+++ sonictrace: 16 calls, 1 lost call, inline engine +++\n").account.lost,
+            1U);
+}
+
 TEST(LogReader, goes_on_over_midnight) {
   const auto log = read_text("23:59:59.000000 a() = 0 <0.000001>\n"
                              "00:00:01.000000 b() = 0 <0.000001>\n"
