@@ -71,8 +71,14 @@ public:
       if (!read) return read.error();
       const auto& account = reader->accounting();
       if (account.lines == 0)
-        return Error::saying(
-            fmt::format("{}: the log is empty; was anything traced?", reader->name()));
+        return Error::saying(fmt::format(
+            "can't report on {}: the log is empty; was anything traced?", reader->name()));
+      if (account.calls + account.markers == 0)
+        return Error::saying(fmt::format(
+            "can't report on {}: none of its {} lines is one of a log (the "
+            "first: {}); a table of -c is none",
+            reader->name(), account.lines,
+            account.first_skipped.empty() ? std::string() : account.first_skipped[0].text));
       if (common_.logs.size() > 1) footers += reader->name() + ": ";
       footers += report::footer(account) + report::footer(filter->tally());
       left_out.self_ns += filter->tally().self_ns;
