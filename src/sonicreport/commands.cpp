@@ -1,0 +1,22 @@
+#include <array>
+
+#include "sonicreport/command.hpp"
+
+namespace sonictrace::sonicreport {
+
+// A new command: a file NAME_command.cpp that defines make_NAME(), and its line here.
+#define SONICREPORT_COMMANDS(COMMAND)                                                              \
+  COMMAND(top, "where the time goes: functions, libraries, threads, stages")
+
+#define DECLARE(name, summary) std::unique_ptr<Command> make_##name();
+SONICREPORT_COMMANDS(DECLARE)
+#undef DECLARE
+
+std::span<const CommandEntry> all_commands() {
+#define ENTRY(name, summary) CommandEntry{#name, summary, make_##name},
+  static constexpr std::array kCommands = {SONICREPORT_COMMANDS(ENTRY)};
+#undef ENTRY
+  return kCommands;
+}
+
+} // namespace sonictrace::sonicreport
