@@ -1,7 +1,7 @@
 // Exceptions through calls, so many that what was left open is used again, under a flood of signals
-// whose handler makes calls, and throws itself: trap_throw_signals THROWS GAP_US. Each throw is once
-// from where it is caught, and once from far below. GAP_US: between two signals, and what a timer
-// adds.
+// whose handler makes calls, and throws itself: trap_throw_signals THROWS GAP_US. Each throw is
+// once from where it is caught, and once from far below. There are at most as many signals as
+// throws, and GAP_US between two of them, and what a timer adds.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -42,10 +42,10 @@ void handler(int) {
   if (mine % 4 == 0) wrong = wrong + throw_and_catch(mine);
 }
 
-long gap_us;
+long throws, gap_us;
 
 void* sender(void* receiver) {
-  while (!done) {
+  for (long sent = 0; !done && sent < throws; ++sent) {
     pthread_kill(*static_cast<pthread_t*>(receiver), SIGUSR1);
     usleep(static_cast<useconds_t>(gap_us));
   }
@@ -56,7 +56,7 @@ void* sender(void* receiver) {
 
 int main(int argc, char** argv) {
   must(argc == 3, "usage");
-  const long wanted = atol(argv[1]);
+  throws = atol(argv[1]);
   gap_us = atol(argv[2]);
   struct sigaction action = {};
   action.sa_handler = handler;
@@ -65,12 +65,12 @@ int main(int argc, char** argv) {
   must(throw_and_catch(1) == 0, "an exception"); // whatever is allocated the first time
   must(pthread_create(&thread, nullptr, sender, &receiver) == 0, "thread");
   long own_wrong = 0;
-  for (long i = 0; i < wanted; ++i)
+  for (long i = 0; i < throws; ++i)
     own_wrong += throw_and_catch(i) + catch_from_below(i);
   done = 1;
   pthread_join(thread, nullptr);
   own_wrong += tp_one(1) != 2; // which shows that the calls before it were left
-  say("thrown %ld, wrong %ld, handled some %d", wanted, own_wrong + wrong, handled > 0);
+  say("thrown %ld, wrong %ld, handled some %d", throws, own_wrong + wrong, handled > 0);
   report_calls("");
   return own_wrong + wrong != 0;
 }
