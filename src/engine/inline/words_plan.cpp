@@ -21,6 +21,9 @@ constexpr std::uint32_t as_number(const FieldHeader& header) {
 constexpr std::uint32_t kWholeWord = as_number({kWord, FieldState::Whole, 0});
 constexpr std::uint32_t kUnreadableWord = as_number({kWord, FieldState::Unreadable, 0});
 
+/// As std::has_single_bit, which counts bits by a call where the processor may be any.
+constexpr bool is_one_bit(std::uint64_t bits) { return bits != 0 && (bits & (bits - 1)) == 0; }
+
 /// Of all that words lead to, it is known whether there is a byte.
 class ProbedMemory {
 public:
@@ -145,7 +148,9 @@ private:
   std::size_t needed_ = 0;
 };
 
-WordsPlan::WordsPlan(std::span<const CaptureOp> ops, std::size_t room) : ops_(ops), room_(room) {
+WordsPlan::WordsPlan(std::span<const CaptureOp> ops, std::size_t room,
+                     const proto::KnownReadings* known)
+    : ops_(ops), known_(known), room_(room) {
   Compiler compiler(*this);
   if (!compiler.compile()) {
     steps_.clear();
@@ -183,21 +188,37 @@ bool WordsPlan::Check::is_right(const std::byte* words) const {
   return word == 0 || word - kPage < kUserEnd - kPage;
 }
 
-/// Exactly as wire::CaptureInterpreter does. What the words are is looked at more than once: should
-/// they change meanwhile, it is some other process's reading of its own words that is wrong.
+/// The only one that no call has ruled out so far. If a call does not do so either, the others say
+/// nothing any more: what is shown is the same without them. (Where the result may be in memory,
+/// it is only seen at the return.)
+const WordsPlan::Reading* WordsPlan::known_reading() const {
+  if (known_ == nullptr) return nullptr;
+  const std::uint32_t possible = known_->possible.load(std::memory_order_relaxed);
+  if (!is_one_bit(possible) || (possible & known_->in_memory) != 0) return nullptr;
+  const auto index = static_cast<std::size_t>(std::countr_zero(possible));
+  return index + 1 < readings_.size() ? &readings_[index] : nullptr;
+}
+
+/// As wire::CaptureInterpreter does, but for what is known of the function. What the words are is
+/// looked at more than once: should they change meanwhile, a process has made its own log wrong.
 std::size_t WordsPlan::choose(const std::byte* words, std::uint32_t readable,
                               std::byte* out) const {
   constexpr std::uint32_t kHead = as_number({2 * kWord, FieldState::Whole, 0});
   std::byte* to = out + sizeof kHead + 2 * kWord;
   std::uint64_t right = 0;
   const std::size_t last = readings_.size() - 1;
-  for (std::size_t at = 0; at < last; ++at) {
-    const Reading& reading = readings_[at];
-    if (!reading.is_right(words, readable)) continue;
-    right |= std::uint64_t{1} << at;
-    to += put(reading.steps, words, readable, to);
+  if (const Reading* known = known_reading(); known && known->is_right(words, readable)) {
+    right = std::uint64_t{1} << (known - readings_.data());
+    to += put(known->steps, words, readable, to);
+  } else {
+    for (std::size_t at = 0; at < last; ++at) {
+      const Reading& reading = readings_[at];
+      if (!reading.is_right(words, readable)) continue;
+      right |= std::uint64_t{1} << at;
+      to += put(reading.steps, words, readable, to);
+    }
+    if (!is_one_bit(right)) to += put(readings_[last].steps, words, readable, to);
   }
-  if (!std::has_single_bit(right)) to += put(readings_[last].steps, words, readable, to);
   std::memcpy(out, &kHead, sizeof kHead);
   std::memcpy(out + sizeof kHead, &right, sizeof right);
   std::memcpy(out + sizeof kHead + kWord, words, kWord);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/wire/capture.hpp"
 
 namespace sonictrace {
@@ -15,8 +16,10 @@ namespace sonictrace {
 class WordsPlan {
 public:
   WordsPlan() = default;
-  /// `ops` live as long as this. `room`: bytes that they write at most.
-  WordsPlan(std::span<const wire::CaptureOp> ops, std::size_t room);
+  /// `ops` live as long as this, and so does `known`: what is known so far of the ways to read a
+  /// call, where there is more than one. `room`: bytes that they write at most.
+  WordsPlan(std::span<const wire::CaptureOp> ops, std::size_t room,
+            const proto::KnownReadings* known = nullptr);
 
   /// So many bytes may be written by `expand`, and eight behind them.
   std::size_t room() const { return room_; }
@@ -65,6 +68,7 @@ private:
   std::size_t interpret(const std::byte* words, std::size_t size, std::uint32_t readable,
                         std::byte* out) const;
   std::size_t choose(const std::byte* words, std::uint32_t readable, std::byte* out) const;
+  const Reading* known_reading() const;
 
   std::size_t put_whole_words(const std::byte* words, std::byte* out) const {
     constexpr wire::FieldHeader kWord = {sizeof(std::uint64_t), wire::FieldState::Whole, 0};
@@ -101,6 +105,7 @@ private:
   std::uint32_t whole_words_ = 0;
   /// Of a plan that is one Choice: its readings; the last one is for when it is not known.
   std::vector<Reading> readings_;
+  const proto::KnownReadings* known_ = nullptr;
   std::size_t needed_ =
       0; ///< bytes of words that they look at; more than there can be of another plan
   std::size_t room_ = 0;

@@ -194,6 +194,18 @@ TEST(WordsPlan, tells_a_member_function_by_the_word_that_leads_somewhere) {
   };
   const std::size_t head = 20, value = 6, word = 12;
 
+  proto::KnownReadings known;
+  const WordsPlan knowing(ops, 4096, &known);
+  known.possible = 3;
+  EXPECT_EQ(right_of(expanded(knowing, words, 3, 1)), 3u);
+  known.possible = 1; // a call has led nowhere
+  EXPECT_EQ(expanded(knowing, words, 3, 1), expanded(plan, words, 3, 0));
+  known.possible = 2;
+  EXPECT_EQ(right_of(expanded(knowing, words, 3, 1)), 2u);
+  EXPECT_EQ(right_of(expanded(knowing, words, 3, 0)), 1u) << "a call that shows it to be wrong";
+  known.in_memory = 2;
+  EXPECT_EQ(right_of(expanded(knowing, words, 3, 1)), 3u) << "its result may show it to be wrong";
+
   const auto leads_nowhere = expanded(plan, words, 3, 0);
   EXPECT_EQ(right_of(leads_nowhere), 1u);
   EXPECT_EQ(leads_nowhere.size(), head + 2 * value);
