@@ -64,15 +64,16 @@ void replace_thunk_exit(std::uint64_t* words, std::size_t index) {
 
 /// The page behind a stack's end can't be read, which is not asked for at each call (a fault in the
 /// kernel): it is remembered among the pages that can, and forgotten with them.
-constexpr std::uint64_t kPage = 4096, kUnreadable = std::uint64_t{1} << 63;
+constexpr std::uint64_t kUnreadable = std::uint64_t{1} << 63;
 
 std::size_t size_before_end(const AgentBlock& block, std::uint64_t from, std::size_t bytes) {
   for (std::uint64_t page = from / kPage + 1; page * kPage < from + bytes; ++page)
-    if (block.pages[page % kPageCache] == (page | kUnreadable)) return page * kPage - from;
+    if (block.pages[page % kPageCache] == (page | kUnreadable | block.page_time))
+      return page * kPage - from;
   return bytes;
 }
 void note_end(AgentBlock& block, std::uint64_t end) {
-  block.pages[end / kPage % kPageCache] = end / kPage | kUnreadable;
+  cached_page(block, end) = end / kPage | kUnreadable | block.page_time;
 }
 
 /// Copies words from the stack, `bytes` at most, and returns how many.

@@ -4,6 +4,7 @@
 #include "agent/call_stack.hpp"
 #include "agent/counting.hpp"
 #include "agent/open_calls.hpp"
+#include "agent/probed_words.hpp"
 #include "agent/ring_writer.hpp"
 #include "agent/threads.hpp"
 
@@ -27,12 +28,18 @@ std::size_t result_room(const Site& site, const Ending& ending) {
   return rounded(site.return_room);
 }
 
-/// Fills what the return gives, and returns how many bytes.
+/// Fills what the return gives, and returns how many bytes. Tells `record` which of its words lead
+/// somewhere.
 std::size_t put_result(AgentBlock& block, const AgentEntry& entry, const OpenCall& open,
-                       const Ending& ending, std::byte* out, std::size_t room) {
+                       const Ending& ending, RingRecord& record, std::byte* out, std::size_t room) {
   const Site& site = *entry.site;
   if (ending.frame == nullptr) return 0;
+  forget_old_pages(block, ending.time);
   if ((site.flags & kSiteResultWords) != 0) {
+    if (const std::uint32_t probed = site.probed_words >> kProbedResultsAt; probed != 0) {
+      const std::uint32_t readable = ask_for(block, ending.frame->results, probed);
+      record.readable_words |= static_cast<std::uint8_t>(readable << kProbedResultsAt);
+    }
     copy_words(out, ending.frame->results, word_bytes_of_return(site));
     return word_bytes_of_return(site);
   }
@@ -51,7 +58,7 @@ void put_head(RingRecord& record, const AgentEntry& entry, const OpenCall& open,
   record.function = entry.site->function;
   record.call = open.call;
   record.depth = entry.depth;
-  record.reserved = 0;
+  record.readable_words = open.readable_words;
   record.stack_size = 0;
 }
 
@@ -66,7 +73,8 @@ std::uint8_t result_flag(const Site& site) {
   Place place = take_place(block, sizeof(RingRecord) + room);
   if (place.record == nullptr) return;
   put_head(*place.record, entry, open, ending);
-  const std::size_t used = put_result(block, entry, open, ending, place.payload(), room);
+  const std::size_t used =
+      put_result(block, entry, open, ending, *place.record, place.payload(), room);
   place.record->flags = static_cast<std::uint8_t>(result_flag(*entry.site) | ending.flags |
                                                   (open.flags & kRingInherited));
   place.record->entry_size = 0;
@@ -90,7 +98,7 @@ void write_call(AgentBlock& block, const AgentEntry& entry, const OpenCall& open
   copy_words(place.payload(), reinterpret_cast<const std::uint64_t*>(open.data + kept),
              behind_entry);
   const std::size_t used =
-      put_result(block, entry, open, ending, place.payload() + behind_entry, room);
+      put_result(block, entry, open, ending, *place.record, place.payload() + behind_entry, room);
   place.record->flags =
       static_cast<std::uint8_t>((as_words ? kRingEntryWords : 0) | result_flag(*entry.site) |
                                 ending.flags | (ending.frame == nullptr ? kRingUnwound : 0));
@@ -272,10 +280,13 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
   Place place = take_place(block, sizeof(RingRecord) + room + stack_room);
   if (place.record == nullptr) return;
   std::size_t used = room;
-  if (as_words)
+  std::uint32_t readable = 0;
+  if (as_words) {
     copy_words(place.payload(), frame.words, room);
-  else
+    readable = ask_for(block, frame.words, site.probed_words & kProbedOfEntry);
+  } else {
     used = capture_entry(block, frame, site, place.payload(), room).size;
+  }
   std::size_t stack = 0;
   if (stack_room != 0)
     stack = copy_stack(block, frame, place.payload() + rounded(used), stack_room);
@@ -286,7 +297,7 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
   record.call = call;
   record.depth = depth;
   record.flags = static_cast<std::uint8_t>(flags | (as_words ? kRingEntryWords : 0));
-  record.reserved = 0;
+  record.readable_words = static_cast<std::uint8_t>(readable);
   record.stack_size = static_cast<std::uint32_t>(stack);
   record.entry_size = static_cast<std::uint32_t>(used);
   record.result_size = 0;
@@ -299,6 +310,7 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
 [[gnu::noinline]] void tell_at_once(AgentBlock& block, EntryFrame& frame, const Site& site,
                                     std::uint8_t flags) {
   if (control().form == RecordForm::Count) return count_call(block, site.function, 0);
+  forget_old_pages(block, now());
   clear_unused_vectors(frame, site);
   write_beginning(block, frame, site, RingKind::Call, flags, block.call++,
                   static_cast<std::uint16_t>(block.depth + 1));
@@ -308,6 +320,7 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
 [[gnu::noinline]] void begin_by_plan(AgentBlock& block, EntryFrame& frame, const Site& site,
                                      AgentEntry& entry, OpenCall& open) {
   open.flags = 0;
+  open.readable_words = 0;
   const std::uint64_t before = now();
   forget_old_pages(block, before);
   clear_unused_vectors(frame, site);
@@ -340,6 +353,15 @@ void begin_whole(AgentBlock& block, EntryFrame& frame, const Site& site, AgentEn
   open.kept_words = 0;
   open.entry_size = word_bytes_of_entry(site);
   copy_words(reinterpret_cast<std::byte*>(open.data), frame.words, open.entry_size);
+  std::uint32_t readable = 0;
+  if (const std::uint32_t probed = site.probed_words & kProbedOfEntry; probed != 0) {
+    const std::uint64_t before = now();
+    forget_old_pages(block, before);
+    readable = ask_for(block, frame.words, probed);
+    block.own += now() - before;
+    entry.own = block.own;
+  }
+  open.readable_words = static_cast<std::uint8_t>(readable);
   store(open.state, kOpenWhole);
   entry.begin = open.begin = now();
 }
@@ -350,6 +372,7 @@ void begin_whole(AgentBlock& block, EntryFrame& frame, const Site& site, AgentEn
   forget_old_pages(block, before);
   clear_unused_vectors(frame, site);
   open.flags = 0;
+  open.readable_words = 0;
   open.entry_size = 0;
   open.kept_words = 0;
   if ((site.flags & kSiteKeepsWords) != 0)

@@ -8,7 +8,7 @@
   .hidden agent_header
 agent_header: /* wire::AgentHeader */
   .ascii "sonicagt"
-  .long 2 /* kAgentVersion */
+  .long 3 /* kAgentVersion */
   .long agent_text_end - agent_header
   .long agent_enter_routine - agent_header
   .long agent_find_object_routine - agent_header
@@ -240,6 +240,13 @@ agent_thunk_exit:
   mov %rsp, %rdi
   mov %r11, %rsi
   call agent_leave
+  /* What the caller happens to find in these must not change from run to run: it shows up in the log
+     where nobody knows how many arguments a function has. */
+  xor %ecx, %ecx
+  xor %esi, %esi
+  xor %edi, %edi
+  xor %r8d, %r8d
+  xor %r9d, %r9d
   pop %rax
   .cfi_adjust_cfa_offset -8
   pop %rdx

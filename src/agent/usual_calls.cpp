@@ -6,6 +6,7 @@
 #include "agent/counting.hpp"
 #include "agent/layout.h"
 #include "agent/open_calls.hpp"
+#include "agent/probed_words.hpp"
 #include "agent/ring_writer.hpp"
 
 namespace sonictrace::agent {
@@ -97,6 +98,7 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
   const bool is_usual = open.state == kOpenWhole && open.flags == kRingEntryWords &&
                         block.top == &entry && !is_target_awaited(site) &&
                         (site.flags & kResultShape) == kSiteResultWords &&
+                        site.probed_words >> kProbedResultsAt == 0 &&
                         entry_size <= kVectorWordsAt && head + size <= block.limit;
   if (!is_usual) [[unlikely]]
     return leave_at(frame, entry, block, time);
@@ -119,7 +121,7 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
     record.call = open.call;
     record.depth = entry.depth;
     record.flags = kRingEntryWords | kRingResultWords;
-    record.reserved = 0;
+    record.readable_words = open.readable_words;
     record.entry_size = entry_size;
     record.result_size = result_size;
     record.stack_size = 0;
@@ -131,6 +133,21 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
   }
   store(open.state, std::uint32_t{0});
   give_back_newest(block, entry);
+}
+
+/// Pages of which nothing is known are asked for: what that takes is ours. `time`: before that.
+[[gnu::noinline]] Onward enter_asking(AgentBlock& block, AgentEntry& entry, OpenCall& open,
+                                      std::uint64_t time, ProbedWords found, Onward onward) {
+  block.page_time = page_time_of(time);
+  found.readable |=
+      ask_for(block, reinterpret_cast<const std::uint64_t*>(open.data), found.unknown);
+  open.readable_words = static_cast<std::uint8_t>(found.readable);
+  store(open.state, kOpenWhole);
+  const std::uint64_t begin = now();
+  block.own += begin - time;
+  entry.own = block.own;
+  entry.begin = open.begin = begin;
+  return onward;
 }
 
 } // namespace
@@ -183,8 +200,17 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
   open.entry_size = size;
   open.ring = block.index;
   put_words<kUsualArguments>(reinterpret_cast<std::uint64_t*>(open.data), frame.words, size);
+  // The probes that find what they look for come behind the clock, which they need: some ticks.
+  const std::uint64_t begin = now();
+  ProbedWords found = {0, 0};
+  if (const std::uint32_t probed = site.probed_words & kProbedOfEntry; probed != 0) {
+    found = probe(block, frame.words, probed, page_time_of(begin));
+    if (found.unknown != 0) [[unlikely]]
+      return enter_asking(block, entry, open, begin, found, onward);
+  }
+  open.readable_words = static_cast<std::uint8_t>(found.readable);
   store(open.state, kOpenWhole);
-  entry.begin = open.begin = now();
+  entry.begin = open.begin = begin;
   return onward;
 }
 

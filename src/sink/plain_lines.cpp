@@ -46,7 +46,7 @@ bool PlainLines::add(const wire::RecordHeader& header, const CallFields& fields,
   if (indent != 0) at = put_blanks(at, indent);
   at = put_name(at, function.shown);
   *at++ = '(';
-  at = function.plain->put_arguments(at, fields.entry);
+  at = function.plain->put_arguments(at, fields.entry, fields.leave);
   if (at == nullptr) return false;
   at = put(at, ") ");
   const auto width = static_cast<std::size_t>(at - begin);

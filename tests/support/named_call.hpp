@@ -66,7 +66,9 @@ public:
     return *this;
   }
   template <class Object>
-  NamedCall& word(const Object* pointer) { return word(reinterpret_cast<std::uint64_t>(pointer)); }
+  NamedCall& word(const Object* pointer) {
+    return word(reinterpret_cast<std::uint64_t>(pointer));
+  }
   template <class Float>
   NamedCall& real(Float value) {
     std::memcpy(&entry_[wire::kVectorWordsAt / 8 + vectors_++], &value, sizeof value);
@@ -80,9 +82,7 @@ public:
   /// As they are shown once it has returned.
   std::string arguments(const ValueStyle& style = {}) {
     std::string out;
-    append_arguments(out, plan_, captured_entry(),
-                     captured(plan_.at_return, leave_, plan_.return_room), ArgumentPart::All,
-                     style);
+    append_arguments(out, plan_, captured_entry(), captured_leave(), ArgumentPart::All, style);
     return out;
   }
   /// As they are shown while it has not.
@@ -98,12 +98,15 @@ public:
   }
   std::string result() {
     std::string out;
-    append_result(out, plan_, captured(plan_.at_return, leave_, plan_.return_room), {});
+    append_result(out, plan_, captured_leave(), {});
     return out;
   }
   std::vector<std::byte> captured_entry() { return captured_entry(plan_.entry_room); }
   std::vector<std::byte> captured_entry(std::size_t room) {
     return captured(plan_.at_entry, entry_, room);
+  }
+  std::vector<std::byte> captured_leave() {
+    return captured(plan_.at_return, leave_, plan_.return_room);
   }
   const proto::CallPlan& plan() const { return plan_; }
 

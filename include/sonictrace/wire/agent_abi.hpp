@@ -12,7 +12,7 @@
 
 namespace sonictrace::wire {
 
-constexpr std::uint32_t kAgentVersion = 2;
+constexpr std::uint32_t kAgentVersion = 3;
 
 // ---- the agent's image: [ text | private data ], one reservation --------------------------------
 
@@ -89,8 +89,9 @@ constexpr std::uint16_t kEntryEnterWritten = 1; ///< an Enter record was written
 // -----------------------------------------------------------------------------------------
 
 // What is known of one patched slot or entry point: read-only for the process.
-constexpr std::uint32_t kSiteEntryWords =
-    1; ///< the plan looks at words only: record them as they are
+/// The plan looks at words only, and at whether some of them lead somewhere (`probed_words`): they
+/// are recorded as they are.
+constexpr std::uint32_t kSiteEntryWords = 1;
 constexpr std::uint32_t kSiteResultWords = 2;    ///< the same of the return
 constexpr std::uint32_t kSiteVectors = 4;        ///< xmm0-7 hold arguments
 constexpr std::uint32_t kSiteVectorsByAl = 8;    ///< ... if al says so
@@ -119,7 +120,9 @@ struct Site {
   std::uint8_t entry_words;                ///< kSiteEntryWords: how many of the six
   std::uint8_t kept_stack_words;           ///< kSiteKeepsWords
   std::uint8_t result_words; ///< kSiteResultWords: how many of rax, rdx (vectors by their flag)
-  std::uint8_t reserved;
+  /// Of which of those words it is recorded whether a byte where they lead to can be read. Bits
+  /// 0-5: rdi rsi rdx rcx r8 r9; bits 6, 7: rax, rdx of the result. See RingRecord::readable_words.
+  std::uint8_t probed_words;
   std::uint32_t entry_room, return_room; ///< bytes that the ops write at most
   std::uint64_t gadget;                  ///< kSiteLooksAtCaller: a `ret` in the calling module
   std::uint64_t only_from, only_to;
@@ -128,6 +131,8 @@ struct Site {
   std::uint64_t unwind_table;
 };
 static_assert(sizeof(Site) == 80);
+constexpr std::uint32_t kProbedOfEntry = 0x3f; ///< of Site::probed_words
+constexpr unsigned kProbedResultsAt = 6;       ///< the bit of rax
 
 /// A stub and its site: what a cell points to. The stub's bytes:
 ///   f3 0f 1e fa           endbr64
@@ -178,7 +183,8 @@ struct OpenCall {
   std::uint8_t kept_words;  ///< words in front of `data`'s fields, for the return
   std::uint32_t entry_size; ///< bytes behind the kept words
   std::uint32_t ring;
-  std::uint64_t reserved;
+  std::uint8_t readable_words; ///< as in a RingRecord
+  std::uint8_t reserved[7];
   std::uint8_t data[208];
 };
 static_assert(sizeof(OpenCall) == 256);
@@ -285,6 +291,10 @@ struct AgentControl {
   std::uint64_t thin_ticks; ///< what is short, of a function with kFunctionThinned
   std::uint64_t
       heartbeat_ticks; ///< two seconds: a tracer that shows no sign of life that long is gone
+  /// 2 to its power ticks are a millisecond at most: so long what was found out of a page is
+  /// believed.
+  std::uint32_t page_time_shift;
+  std::uint32_t reserved;
   std::uint64_t max_rings;
   /// A seccomp filter is there, or about to be: the agent makes no system calls any more.
   std::uint32_t makes_no_calls;
@@ -297,6 +307,14 @@ struct AgentControl {
   std::uint8_t group_is_mapped[kMaxGroups];
 };
 
+/// AgentControl::page_time_shift
+constexpr std::uint32_t page_time_shift(std::uint64_t heartbeat_ticks) {
+  std::uint32_t shift = 0;
+  while (std::uint64_t{4000} << shift <= heartbeat_ticks && shift < 32)
+    ++shift;
+  return shift;
+}
+
 /// Wiped in a fork child.
 struct AgentSwitch {
   std::uint32_t is_on;
@@ -305,7 +323,8 @@ struct AgentSwitch {
   std::uint32_t inherits;
 };
 
-constexpr std::size_t kPageCache = 32;
+constexpr std::size_t kPageCache = 64;
+constexpr unsigned kPageTimeAt = 36; ///< the bit of a cached page's time; above a page's number
 
 /// Of one thread.
 struct AgentBlock {
@@ -333,11 +352,14 @@ struct AgentBlock {
   std::uint64_t histograms;
   std::uint32_t histograms_used;
   std::uint32_t reserved;
-  std::uint64_t cache_time;        ///< ticks: when the page cache was emptied last
-  std::uint64_t pages[kPageCache]; ///< page numbers that were readable
+  /// Which millisecond (as control's page_time_shift has it) it was when the clock was looked at
+  /// last for this; in the bits from kPageTimeAt up to 62.
+  std::uint64_t page_time;
+  /// Numbers of pages that were readable, and their page_time: others are not believed.
+  std::uint64_t pages[kPageCache];
   std::uint64_t spare[13];
 };
-static_assert(sizeof(AgentBlock) == 512);
+static_assert(sizeof(AgentBlock) == 768);
 constexpr std::uint32_t kMutedByTracer = 1;
 constexpr std::uint32_t kMutedTracerGone = 2;
 /// The thread may not read its clock any more: seccomp's strict mode, PR_SET_TSC (prctl(2)).
@@ -389,8 +411,8 @@ struct AgentHeader {
   std::uint32_t thunk_exit;     ///< where return thunks jump to, r11 = the entry
   std::uint32_t copy_begin, copy_end, copy_fault; ///< a fault in [begin, end) goes on at `fault`
   std::uint32_t eh_frame_hdr;                     ///< the unwind tables of the text
-  std::uint32_t syscall;                          ///< where the tracer has threads call: kCallingCode of process/
-  std::uint32_t program_headers;                  ///< Elf64_Phdrs for dl_iterate_phdr
+  std::uint32_t syscall;         ///< where the tracer has threads call: kCallingCode of process/
+  std::uint32_t program_headers; ///< Elf64_Phdrs for dl_iterate_phdr
   std::uint32_t program_header_count;
   std::uint32_t enter_with_stack; ///< the same as `enter`, where AgentControl::stack_size is set
   std::uint32_t reserved[2];

@@ -58,7 +58,9 @@ struct RingRecord {
   std::uint32_t call; ///< Enter, Return, Unwound: counted up in the ring; pairs them
   std::uint16_t depth;
   std::uint8_t flags;
-  std::uint8_t reserved;
+  /// With kRingEntryWords, kRingResultWords: which of the words that Site::probed_words has lead to
+  /// a byte that can be read.
+  std::uint8_t readable_words;
   std::uint32_t entry_size;  ///< bytes behind this header, captured at the entry
   std::uint32_t result_size; ///< bytes behind those (rounded up to 8), captured at the return
   std::uint32_t stack_size;  ///< Enter, Call: bytes behind those (likewise): a RingStack, and words

@@ -216,6 +216,7 @@ void CollectorLoop::pass_on_open_calls(const QueuedOpenCalls& open, std::uint64_
     header.call = call.call;
     header.depth = call.depth;
     header.flags = call.flags & wire::kRingEntryWords;
+    header.readable_words = call.readable_words;
     const std::size_t kept = std::min<std::size_t>(call.kept_words * 8U, sizeof call.data);
     const std::size_t room = sizeof call.data - kept;
     header.entry_size = call.entry_size <= room ? call.entry_size : 0;

@@ -57,6 +57,7 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
   constexpr std::uint64_t kShort = 100'000, kSignOfLife = 2'000'000'000; // ns
   control.thin_ticks = clock_.ticks_of(kShort);
   control.heartbeat_ticks = clock_.ticks_of(kSignOfLife);
+  control.page_time_shift = wire::page_time_shift(control.heartbeat_ticks);
   const bool counting = form == wire::RecordForm::Count || recording_.thins;
   made_.emplace(Made{*image, control, counting, *costs});
   return &*made_;

@@ -21,7 +21,8 @@ public:
   void add(const FunctionDefinition& definition) {
     if (definition.id >= known_.size()) known_.resize(std::size_t{definition.id} + 1);
     const auto& plan = *definition.plan;
-    known_[definition.id] = {definition.plan, WordsPlan(plan.at_entry, plan.entry_room),
+    known_[definition.id] = {definition.plan,
+                             WordsPlan(plan.at_entry, plan.entry_room, plan.readings.get()),
                              WordsPlan(plan.at_return, plan.return_room)};
   }
   /// Null where there is none of this number.

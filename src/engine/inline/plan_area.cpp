@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "engine/inline/areas.hpp"
@@ -16,24 +17,66 @@ using wire::CaptureOp;
 
 constexpr std::size_t kAreaSize = std::size_t{128} << 10;
 
-/// Whether all that the steps look at are the first `size` bytes of the call's words.
-bool looks_at_words_only(const std::vector<CaptureOp>& steps, std::uint32_t size) {
-  return std::all_of(steps.begin(), steps.end(), [&](const CaptureOp& step) {
-    if (step.body != 0) return false;
-    if (step.kind == CaptureKind::Nothing) return true;
-    return step.kind == CaptureKind::Value && step.length == wire::LengthKind::None &&
-           step.combine == wire::Combine::Alone && std::uint64_t{step.offset} + step.size <= size;
-  });
-}
+/// What steps look at of a call: nothing but its words, and where some of these lead to.
+struct WordsLookedAt {
+  std::uint32_t end = 0;   ///< the byte behind the last one
+  std::uint8_t probed = 0; ///< a bit for each word of which it matters whether it leads somewhere
+};
 
-/// How many words from the first one on the steps look at, of those that end at byte `end`.
-std::uint8_t words_looked_at(const std::vector<CaptureOp>& steps, std::uint32_t end) {
-  std::uint32_t last = 0;
-  for (const CaptureOp& step : steps)
-    if (step.kind == CaptureKind::Value && step.offset < end)
-      last = std::max(last, std::min(step.offset + step.size, end));
-  return static_cast<std::uint8_t>((last + 7) / 8);
-}
+/// None where the steps look at anything else. Of the words, the first `registers` bytes are of
+/// general registers; behind `size` bytes there are none that are recorded.
+class WordsOfSteps {
+public:
+  WordsOfSteps(std::uint32_t registers, std::uint32_t size) : registers_(registers), size_(size) {}
+
+  std::optional<WordsLookedAt> of(std::span<const CaptureOp> steps) {
+    if (!look(steps, 0)) return std::nullopt;
+    return looked_at_;
+  }
+
+private:
+  static constexpr std::uint32_t kWord = sizeof(std::uint64_t);
+
+  bool look(std::span<const CaptureOp> steps, std::uint64_t base) {
+    for (std::size_t at = 0; at < steps.size(); at += std::size_t{1} + steps[at].body)
+      if (!look(steps[at], steps.subspan(at + 1, steps[at].body), base)) return false;
+    return true;
+  }
+
+  bool look(const CaptureOp& step, std::span<const CaptureOp> body, std::uint64_t base) {
+    const std::uint64_t place = base + step.offset;
+    switch (step.kind) {
+      case CaptureKind::Nothing: return body.empty();
+      case CaptureKind::Value:
+        return body.empty() && step.length == wire::LengthKind::None &&
+               step.combine == wire::Combine::Alone && take(place, step.size);
+      case CaptureKind::Check:
+        return body.empty() && (step.detail == 1 ? take_probed(step, place)
+                                                 : step.size <= kWord && take(place, step.size));
+      case CaptureKind::Pointer: return body.empty() && take_probed(step, place);
+      case CaptureKind::Struct: return look(body, place);
+      case CaptureKind::Choice: return take(0, kWord) && look(body, base); // its head has word 0
+      case CaptureKind::Reading: return look(body, base);
+      default: return false;
+    }
+  }
+
+  bool take(std::uint64_t place, std::uint32_t size) {
+    if (place + size > size_) return false;
+    looked_at_.end = std::max(looked_at_.end, static_cast<std::uint32_t>(place + size));
+    return true;
+  }
+  bool take_probed(const CaptureOp& step, std::uint64_t place) {
+    if (step.size != kWord || place % kWord != 0 || place + kWord > registers_) return false;
+    looked_at_.probed |= static_cast<std::uint8_t>(1U << place / kWord);
+    return take(place, kWord);
+  }
+
+  std::uint32_t registers_, size_;
+  WordsLookedAt looked_at_;
+};
+
+std::uint8_t words_in(std::uint32_t bytes) { return static_cast<std::uint8_t>((bytes + 7) / 8); }
 
 /// With zeros for padding.
 std::string bytes_of(const std::vector<CaptureOp>& steps) {
@@ -131,21 +174,23 @@ wire::Site make_site(const proto::CallPlan& plan, FunctionId function,
   site.entry_room = plan.entry_room;
   site.return_room = plan.return_room;
 
+  // With vectors the words are numbered through, and all of them are there.
   const bool vectors = plan.vectors_at_entry;
   if (vectors) site.flags |= kSiteVectors;
   if (vectors && plan.has_format) site.flags |= kSiteVectorsByAl;
-  if (looks_at_words_only(plan.at_entry, kStackWordsAt)) {
+  WordsOfSteps entry(kVectorWordsAt, vectors ? kStackWordsAt : kVectorWordsAt);
+  if (const auto looked_at = entry.of(plan.at_entry)) {
     site.flags |= kSiteEntryWords;
-    // With vectors the words are numbered through, and all of them are there.
-    site.entry_words =
-        vectors ? std::uint8_t{kVectorWordsAt / 8} : words_looked_at(plan.at_entry, kVectorWordsAt);
+    site.entry_words = words_in(vectors ? kVectorWordsAt : looked_at->end);
+    site.probed_words = looked_at->probed;
   }
   if (plan.vectors_at_return) site.flags |= kSiteResultVectors;
   if (plan.x87_at_return) site.flags |= kSiteX87;
-  if (looks_at_words_only(plan.at_return, kResultX87At)) {
+  WordsOfSteps result(kResultVectorAt, plan.vectors_at_return ? kResultX87At : kResultVectorAt);
+  if (const auto looked_at = result.of(plan.at_return)) {
     site.flags |= kSiteResultWords;
-    site.result_words = plan.vectors_at_return ? std::uint8_t{kResultVectorAt / 8}
-                                               : words_looked_at(plan.at_return, kResultVectorAt);
+    site.result_words = words_in(plan.vectors_at_return ? kResultVectorAt : looked_at->end);
+    site.probed_words |= static_cast<std::uint8_t>(looked_at->probed << kProbedResultsAt);
   }
   if (plan.keeps_words) {
     site.flags |= kSiteKeepsWords;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/inline/recorded_stacks.hpp"
+#include "sonictrace/wire/agent_abi.hpp"
 
 namespace sonictrace {
 namespace {
@@ -18,11 +19,12 @@ struct Part {
   const std::byte* bytes;
   std::size_t size;
   const WordsPlan* words; ///< null: they are fields
+  std::uint32_t readable; ///< of words, a bit for each that leads somewhere
 
   bool is_sound() const { return words == nullptr || size <= WordsPlan::kMostWords; }
   std::size_t room() const { return words == nullptr ? size : words->room(); }
   std::size_t put(std::byte* to) const {
-    if (words != nullptr) return words->expand(bytes, size, to);
+    if (words != nullptr) return words->expand(bytes, size, readable, to);
     if (size != 0) std::memcpy(to, bytes, size);
     return size;
   }
@@ -38,6 +40,7 @@ struct HeaderWords {
     call = static_cast<std::uint32_t>(ids >> 32);
     depth = static_cast<std::uint16_t>(sizes);
     flags = static_cast<std::uint8_t>(sizes >> 16);
+    readable_words = static_cast<std::uint8_t>(sizes >> 24);
     entry_size = static_cast<std::uint32_t>(sizes >> 32);
     const std::uint64_t last = word(record, 7);
     result_size = static_cast<std::uint32_t>(last);
@@ -46,7 +49,7 @@ struct HeaderWords {
   std::uint64_t time, begin, ticks, where;
   std::uint32_t function, call, entry_size, result_size, stack_size;
   std::uint16_t depth;
-  std::uint8_t flags;
+  std::uint8_t flags, readable_words;
 
 private:
   static std::uint64_t word(const wire::RingRecord& record, std::size_t index) {
@@ -59,6 +62,7 @@ private:
                 offsetof(wire::RingRecord, function) == 40 &&
                 offsetof(wire::RingRecord, call) == 44 && offsetof(wire::RingRecord, depth) == 48 &&
                 offsetof(wire::RingRecord, flags) == 50 &&
+                offsetof(wire::RingRecord, readable_words) == 51 &&
                 offsetof(wire::RingRecord, entry_size) == 52 &&
                 offsetof(wire::RingRecord, result_size) == 56 &&
                 offsetof(wire::RingRecord, stack_size) == 60);
@@ -97,9 +101,11 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
                                   {payload + stack_at, header.stack_size});
   }
   const Part entry = {payload, entry_size,
-                      (header.flags & wire::kRingEntryWords) != 0 ? &function->entry : nullptr};
+                      (header.flags & wire::kRingEntryWords) != 0 ? &function->entry : nullptr,
+                      header.readable_words & wire::kProbedOfEntry};
   const Part result = {payload + result_at, header.result_size,
-                       (header.flags & wire::kRingResultWords) != 0 ? &function->leave : nullptr};
+                       (header.flags & wire::kRingResultWords) != 0 ? &function->leave : nullptr,
+                       std::uint32_t{header.readable_words} >> wire::kProbedResultsAt};
   if (!entry.is_sound() || !result.is_sound()) [[unlikely]]
     return false;
 

@@ -146,8 +146,8 @@ TEST_F(SitesOfOurOwn, let_a_thread_out_of_their_stubs_as_if_it_had_run_on) {
     std::int64_t offset; ///< of an instruction in the stub
     bool has_pushed;
   };
-  for (const auto& [offset, has_pushed] : {Case{0, false}, Case{4, false}, Case{6, true},
-                                           Case{13, true}}) {
+  for (const auto& [offset, has_pushed] :
+       {Case{0, false}, Case{4, false}, Case{6, true}, Case{13, true}}) {
     user_regs_struct raw{};
     raw.r11 = 77;
     Registers registers(raw);
@@ -667,6 +667,43 @@ TEST(SiteOfAPlan, counts_all_words_where_vectors_come_behind_them) {
                             wire::kSiteResultVectors);
   EXPECT_EQ(site.entry_words, 6);
   EXPECT_EQ(site.result_words, 2);
+}
+
+TEST(SiteOfAPlan, asks_of_words_whether_they_lead_somewhere) {
+  CaptureOp reference = value(8);
+  reference.kind = CaptureKind::Pointer;
+  CaptureOp check = value(32);
+  check.kind = CaptureKind::Check;
+  check.detail = 1;
+  const auto site = make_site(plan_of({reference, check, value(0)}, {reference}), 5, {});
+
+  EXPECT_EQ(site.flags, wire::kSiteEntryWords | wire::kSiteResultWords);
+  EXPECT_EQ(site.entry_words, 5);
+  EXPECT_EQ(site.result_words, 2);
+  EXPECT_EQ(site.probed_words, 1 << 1 | 1 << 4 | 1 << 7);
+}
+
+TEST(SiteOfAPlan, keeps_the_first_word_for_the_head_of_a_choice) {
+  CaptureOp choice = value(0), reading = value(0);
+  choice.kind = CaptureKind::Choice;
+  choice.body = 1;
+  reading.kind = CaptureKind::Reading;
+  const auto site = make_site(plan_of({choice, reading}), 5, {});
+
+  EXPECT_EQ(site.flags & wire::kSiteEntryWords, wire::kSiteEntryWords);
+  EXPECT_EQ(site.entry_words, 1);
+}
+
+TEST(SiteOfAPlan, runs_the_steps_where_what_leads_somewhere_is_no_word_of_its_own) {
+  for (const auto& [offset, size] :
+       {std::pair{0, 4}, std::pair{4, 8}, std::pair{int{wire::kVectorWordsAt}, 8}}) {
+    CaptureOp reference =
+        value(static_cast<std::uint32_t>(offset), static_cast<std::uint8_t>(size));
+    reference.kind = CaptureKind::Pointer;
+    auto plan = plan_of({reference});
+    plan.vectors_at_entry = true;
+    EXPECT_EQ(make_site(plan, 5, {}).flags & wire::kSiteEntryWords, 0u) << offset << ' ' << size;
+  }
 }
 
 TEST(SiteOfAPlan, runs_the_steps_where_they_look_at_the_stack_or_behind_a_pointer) {
