@@ -39,6 +39,7 @@ struct DebugInfo::Parts {
 
   debuginfo::Module& module_of(const ModuleFile& file);
   const proto::Prototype* find(const ModuleFile& file, std::string_view symbol, ElfAddress address);
+  void tell_of_time(const ModuleFile& file);
 
   DebugInfoOptions options;
   debuginfo::Budget budget;
@@ -63,18 +64,24 @@ debuginfo::Module& DebugInfo::Parts::module_of(const ModuleFile& file) {
   return *module;
 }
 
+void DebugInfo::Parts::tell_of_time(const ModuleFile& file) {
+  if (std::exchange(has_told_of_time, true)) return;
+  notes.push_back(file.path + ": there is more debug information than can be read in time; some "
+                              "prototypes come from elsewhere");
+}
+
 const proto::Prototype* DebugInfo::Parts::find(const ModuleFile& file, std::string_view symbol,
                                                ElfAddress address) {
   debuginfo::Module& module = module_of(file);
-  if (!module.reader) return nullptr;
+  if (!module.reader) {
+    if (budget.has_refused()) tell_of_time(file);
+    return nullptr;
+  }
   const auto [known, is_new] = module.functions.try_emplace({address.value(), std::string(symbol)});
   if (is_new) {
     const debuginfo::Budget::Spending spending(budget);
     if (!budget.is_over()) known->second = module.reader->read(symbol, address.value());
-    if (!known->second && budget.is_over() && !std::exchange(has_told_of_time, true))
-      notes.push_back(file.path +
-                      ": there is more debug information than can be read in time; some "
-                      "prototypes come from elsewhere");
+    if (!known->second && budget.is_over()) tell_of_time(file);
     if (!known->second && module.units->missing_units() > 0 &&
         !std::exchange(module.has_told_of_missing, true))
       notes.push_back(

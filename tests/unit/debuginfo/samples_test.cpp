@@ -87,24 +87,23 @@ TEST_P(Samples, tell_the_prototypes_that_their_source_has) {
   EXPECT_TRUE(info.take_notes().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(DebugInfo, Samples,
-                         testing::Values("sample-gcc-dwarf4-O0.so", "sample-gcc-dwarf4-O2.so",
-                                         "sample-gcc-dwarf5-O0.so", "sample-gcc-dwarf5-O2.so",
-                                         "sample-clang-dwarf4-O0.so", "sample-clang-dwarf4-O2.so",
-                                         "sample-clang-dwarf5-O0.so", "sample-clang-dwarf5-O2.so",
-                                         "sample-gcc-sections.so", "sample-clang-sections.so",
-                                         "samplepp-gcc-dwarf4-O0.so", "samplepp-gcc-dwarf4-O2.so",
-                                         "samplepp-gcc-dwarf5-O0.so", "samplepp-gcc-dwarf5-O2.so",
-                                         "samplepp-clang-dwarf4-O0.so",
-                                         "samplepp-clang-dwarf4-O2.so",
-                                         "samplepp-clang-dwarf5-O0.so",
-                                         "samplepp-clang-dwarf5-O2.so", "samplepp-gcc-sections.so",
-                                         "samplepp-clang-sections.so"),
-                         [](const auto& tested) {
-                           std::string name = tested.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name.substr(0, name.size() - 3);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    DebugInfo, Samples,
+    testing::Values(
+        "sample-gcc-dwarf4-O0.so", "sample-gcc-dwarf4-O2.so", "sample-gcc-dwarf5-O0.so",
+        "sample-gcc-dwarf5-O2.so", "sample-clang-dwarf4-O0.so", "sample-clang-dwarf4-O2.so",
+        "sample-clang-dwarf5-O0.so", "sample-clang-dwarf5-O2.so", "sample-gcc-sections.so",
+        "sample-clang-sections.so", "samplepp-gcc-dwarf4-O0.so", "samplepp-gcc-dwarf4-O2.so",
+        "samplepp-gcc-dwarf5-O0.so", "samplepp-gcc-dwarf5-O2.so", "samplepp-clang-dwarf4-O0.so",
+        "samplepp-clang-dwarf4-O2.so", "samplepp-clang-dwarf5-O0.so", "samplepp-clang-dwarf5-O2.so",
+        "sample-gcc-lto.so", "sample-clang-lto.so", "samplepp-gcc-lto.so", "samplepp-clang-lto.so",
+        "sample-gcc-split.so", "sample-clang-split.so", "samplepp-gcc-split.so",
+        "samplepp-clang-split.so", "samplepp-gcc-sections.so", "samplepp-clang-sections.so"),
+    [](const auto& tested) {
+      std::string name = tested.param;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name.substr(0, name.size() - 3);
+    });
 
 class LinesOnly : public testing::TestWithParam<std::string> {};
 
@@ -130,6 +129,29 @@ INSTANTIATE_TEST_SUITE_P(DebugInfo, LinesOnly,
                            return name.substr(0, name.size() - 3);
                          });
 
+TEST(DebugInfo, says_where_a_split_one_is_not_found) {
+  const std::string whole = SAMPLE_DIR "/sample-gcc-split.so";
+  if (!std::filesystem::exists(whole)) GTEST_SKIP() << "no gcc";
+  // The name of the other file is a relative one; the directory is one that is not there.
+  std::ifstream in(whole, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  for (std::size_t at = bytes.find(".dwo"); at != std::string::npos;
+       at = bytes.find(".dwo", at + 1))
+    bytes[at + 1] = 'x';
+  const std::string path = testing::TempDir() + "/sonictrace-split.so";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const ModuleFile module = module_at(path);
+  ASSERT_TRUE(module.image);
+  DebugInfo info({});
+
+  EXPECT_EQ(told(info, module, "nothing"), "none");
+  EXPECT_EQ(told(info, module, "integers"), "none");
+  const auto notes = info.take_notes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find(".dwo"), std::string::npos) << notes[0];
+  std::filesystem::remove(path);
+}
+
 TEST(DebugInfo, says_nothing_where_it_is_not_to_be_used) {
   const ModuleFile module = module_at(SAMPLE_DIR "/sample-gcc-dwarf5-O0.so");
   if (!module.image) GTEST_SKIP() << "no gcc";
@@ -147,6 +169,7 @@ TEST(DebugInfo, stops_where_its_time_is_over_and_says_so_once) {
 
   EXPECT_EQ(told(info, module, "nothing"), "none");
   EXPECT_EQ(told(info, module, "integers"), "none");
+  EXPECT_EQ(info.take_notes().size(), 1U);
 }
 
 } // namespace
