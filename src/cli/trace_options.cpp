@@ -162,6 +162,11 @@ private:
     session.follow_children = typed_.follow || (typed_.count && !typed_.attach.empty() && !ltrace_);
     session.user = typed_.user.value_or("");
     session.conf_files = typed_.conf_files;
+    DebugInfoOptions& debug_info = session.debug_info;
+    debug_info.is_used = !typed_.no_debug_info && !session.ltrace;
+    debug_info.may_fetch = true;
+    debug_info.directories.insert(debug_info.directories.begin(), typed_.debug_directories.begin(),
+                                  typed_.debug_directories.end());
     session.system_calls = typed_.system_calls;
     session.captures_values = !typed_.count;
     read_debug();

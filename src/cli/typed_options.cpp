@@ -107,6 +107,12 @@ void add_log(CLI::App& app, TypedOptions& typed) {
   add_values(app, "-F,--config", "FILE", typed.conf_files,
              "read prototypes from FILE, or from the *.conf files of a directory, too")
       ->group(group);
+  add_values(app, "--debug-directory", "DIR", typed.debug_directories,
+             "look for separate debug files in DIR, too; /usr/lib/debug is always looked in")
+      ->group(group);
+  add_switch(app, "--no-debug-info", typed.no_debug_info,
+             "read no prototypes from the debug information of programs and libraries")
+      ->group(group);
   add_switch(app, "-b,--no-signals", typed.no_signals, "no lines for signals")->group(group);
   app.add_flag("-C,--demangle", typed.demangle,
                "form of C++ and Rust names; short is the default, -C is full")

@@ -18,7 +18,7 @@ struct TypedOptions {
   std::vector<std::string> libraries;
   std::vector<std::string> entries;
   std::vector<std::string> attach;
-  std::vector<std::string> conf_files;
+  std::vector<std::string> conf_files, debug_directories;
   std::optional<std::string> align, indent, string_limit, array_limit, frames, debug, match;
   std::optional<std::string> interval, sample, thin_after, output_format;
   std::optional<std::string> min_time, max_depth, duration, max_calls, max_log_size, start_on,
@@ -30,7 +30,7 @@ struct TypedOptions {
   bool instruction_pointer = false, no_signals = false, nanoseconds = false, caller = false;
   bool split_lines = false, whole_lines = false, quiet = false, explain = false, ltrace = false;
   bool system_calls = false, count = false, percentiles = false, doctor = false;
-  bool no_cache = false, help = false, version = false;
+  bool no_cache = false, no_debug_info = false, help = false, version = false;
 
   /// Adds every option of sonictrace to `app`, which then fills this.
   void add_to(CLI::App& app);

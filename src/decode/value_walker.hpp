@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "decode/field_reader.hpp"
+#include "decode/utf8.hpp"
 #include "sonictrace/decode/render.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/wire/capture.hpp"
@@ -249,6 +250,14 @@ private:
 
   void text(Look look, const CapturedField& field, bool behind_pointer) {
     if (!field.has_word()) return visitor_.missing();
+    if (look == Look::TextOrAddress) {
+      look = Look::Text;
+      const bool is_whole = field.state == FieldState::Whole || field.state == FieldState::Cut;
+      if (is_whole && !is_printable(field.text(), field.state == FieldState::Cut))
+        return visitor_.pointer(field.number(), false);
+      if (field.state == FieldState::Broken && !field.text().empty())
+        return visitor_.pointer(field.number(), false);
+    }
     switch (field.state) {
       case FieldState::Whole: return visitor_.text({look, field.text(), false});
       case FieldState::Cut: return visitor_.text({look, field.text(), true});

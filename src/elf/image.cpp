@@ -36,7 +36,8 @@ std::vector<Section> public_sections(const Headers& headers) {
   for (const SectionHeader& header : headers.sections)
     if (header.type != SHT_NULL)
       sections.push_back(
-          {header.name, header.begin, header.content, (header.flags & kCode) == kCode});
+          {header.name, header.begin, header.content, (header.flags & kCode) == kCode,
+           (header.flags & SHF_COMPRESSED) != 0});
   return sections;
 }
 

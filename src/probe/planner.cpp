@@ -34,6 +34,11 @@ std::vector<bool> called_imports(const elf::CallTable& calls) {
   return called;
 }
 
+std::optional<ElfAddress> address_of(const elf::Symbol* function) {
+  const bool is_known = function != nullptr && function->type != elf::SymbolType::Ifunc;
+  return is_known ? std::optional(function->value) : std::nullopt;
+}
+
 std::string short_name(std::string_view mangled) {
   const bool is_mangled = mangled.starts_with("_Z") || mangled.starts_with("_R");
   return is_mangled ? demangle(mangled, DemangleStyle::Short) : std::string(mangled);
@@ -112,7 +117,8 @@ void ProbePlanner::plan_calls(const ModuleList& modules, const ProbeModule& modu
     function_of[i] = static_cast<std::uint32_t>(plan.functions.size());
     plan.functions.push_back(
         {std::string(import.name), module.id,
-         found.module != nullptr ? std::optional(found.module->id) : std::nullopt, false});
+         found.module != nullptr ? std::optional(found.module->id) : std::nullopt, false,
+         address_of(found.symbol)});
   }
   for (const auto& site : calls->sites) {
     if (function_of[site.import] == kNone) continue;
@@ -155,7 +161,7 @@ void ProbePlanner::plan_entries(const ProbeModule& module, Plan& plan, ModulePla
     previous = symbol.value;
     ++report.entries;
     const auto function = static_cast<std::uint32_t>(plan.functions.size());
-    plan.functions.push_back({std::string(symbol.name), std::nullopt, module.id, true});
+    plan.functions.push_back({std::string(symbol.name), std::nullopt, module.id, true, address_of(&symbol)});
     plan.probes.push_back({ProbeKind::Entry, module.bias.to_tracee(symbol.value), 0,
                            TraceeAddress(), function, std::nullopt,
                            symbol.type == elf::SymbolType::Ifunc});

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "proto/cpp_types.hpp"
-#include "proto/placement.hpp"
+#include "sonictrace/proto/cpp_types.hpp"
+#include "sonictrace/proto/placement.hpp"
 #include "sonictrace/names/signature.hpp"
 
 namespace sonictrace::proto {

@@ -1,11 +1,11 @@
-#include "proto/cpp_types.hpp"
+#include "sonictrace/proto/cpp_types.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 
-#include "proto/placement.hpp"
+#include "sonictrace/proto/placement.hpp"
 
 namespace sonictrace::proto {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "proto/placement.hpp"
+#include "sonictrace/proto/placement.hpp"
 
 namespace sonictrace::proto {
 namespace {

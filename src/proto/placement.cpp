@@ -1,4 +1,4 @@
-#include "proto/placement.hpp"
+#include "sonictrace/proto/placement.hpp"
 
 #include <algorithm>
 #include <array>

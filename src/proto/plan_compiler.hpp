@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "proto/placement.hpp"
+#include "sonictrace/proto/placement.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 
 namespace sonictrace::proto {

@@ -23,6 +23,7 @@ bool is_character(const Type& type) {
 bool is_text(Lens lens) {
   switch (lens) {
     case Lens::Text:
+    case Lens::TextOrAddress:
     case Lens::Path:
     case Lens::Bytes:
     case Lens::Format:
@@ -297,6 +298,7 @@ void PlanCompiler::append_text(Steps& steps, const Type& type, std::uint32_t off
   const Look look = wide                       ? Look::WideText
                     : type.lens == Lens::Path  ? Look::Path
                     : type.lens == Lens::Bytes ? Look::Bytes
+                    : type.lens == Lens::TextOrAddress ? Look::TextOrAddress
                                                : Look::Text;
   begin(steps, op, {look, op.size, {}});
 }

@@ -62,6 +62,20 @@ struct Answer {
   Rank rank;
 };
 
+bool is_interposer(std::string_view module);
+
+/// Types say less than a prototype that was written for the function. One of another module's
+/// function says less than types; but what stands in for the C library's is the same function.
+bool goes_before_debug_info(const Answer& answer, std::string_view module) {
+  if (answer.entry == nullptr) return false;
+  const Tier tier = answer.entry->source->tier;
+  if (tier == Tier::Fallback) return false;
+  if (answer.distance == Distance::OtherModule)
+    return tier == Tier::BuiltIn && is_interposer(module);
+  // Of a static program it is not known which functions are the C library's.
+  return tier == Tier::Given || !module.empty();
+}
+
 /// Is `soname` NAME.so, or a version of it?
 bool is_version_of(std::string_view soname, std::string_view module) {
   if (soname.substr(0, module.size()) != module) return false;
@@ -378,8 +392,14 @@ void PrototypeLibrary::add_built_in() {
   SONICTRACE_CHECK(errors.empty(), errors.front().c_str());
 }
 
-const Prototype* PrototypeLibrary::find(std::string_view name, std::string_view module) const {
-  Entry* const entry = parts_->best(name, module).entry;
+const Prototype* PrototypeLibrary::find(std::string_view name, std::string_view module,
+                                        const OwnPrototype& own) const {
+  const Answer answer = parts_->best(name, module);
+  if (own && !goes_before_debug_info(answer, module)) {
+    const Prototype* const told = own();
+    if (told != nullptr) return told;
+  }
+  Entry* const entry = answer.entry;
   return entry == nullptr ? parts_->prototype_from(name) : parts_->prototype_of(entry);
 }
 

@@ -138,12 +138,14 @@ std::variant<Explanation, StartFailure> explain_session(const SessionOptions& op
   IdleEngine engine;
   FunctionTable functions(proto::PrototypeLibrary(), {.captures = false});
   Recorder recorder(functions, sink);
+  DebugInfo no_debug_info({.is_used = false}); // no prototype is asked for
   ProbeContext context{*selectors,
                        ProbePlanner(*selectors, options.ltrace),
                        {},
                        recorder,
                        ModuleBook(recorder),
                        engine,
+                       no_debug_info,
                        Unwinder{},
                        {},
                        {},

@@ -75,13 +75,14 @@ struct Session::Parts {
         sink(collector ? *collector : to),
         functions(std::move(prototypes),
                   {wanted.string_limit, wanted.array_limit, wanted.captures_values}),
-        recorder(functions, sink),
+        recorder(functions, sink), debug_info(wanted.debug_info),
         engine(make_engine(latencies)), context{selectors,
                                                 ProbePlanner(selectors, wanted.ltrace),
                                                 {},
                                                 recorder,
                                                 ModuleBook(recorder),
                                                 *engine,
+                                                debug_info,
                                                 Unwinder{},
                                                 {},
                                                 {},
@@ -125,6 +126,7 @@ struct Session::Parts {
   Sink& sink;
   FunctionTable functions;
   Recorder recorder;
+  DebugInfo debug_info;
   std::unique_ptr<Engine> engine;
   ProbeContext context;
   Tracer tracer;
@@ -288,6 +290,8 @@ SessionEnd Session::run() {
   summary.time_ns = realtime_ns();
   if (summary.calls == 0 && summary.reason.empty()) summary.reason = parts.tracer.why_nothing();
   end.notes = std::move(parts.context.complaints);
+  for (auto& line : parts.debug_info.take_notes())
+    end.notes.push_back(std::move(line));
   for (auto& line : parts.engine->take_complaints())
     end.notes.push_back(std::move(line));
   if (!parts.options.ltrace)

@@ -469,6 +469,20 @@ std::vector<MarkSite> SpaceModules::marks_on_calls(SelectorSet& selectors, Mark 
   return marks;
 }
 
+/// What the module's debug information says of one of its functions.
+const proto::Prototype* SpaceModules::prototype_in(const ProbeModule& module,
+                                                   const std::string& mangled,
+                                                   ElfAddress address) const {
+  const ModuleFile file{module.parsed->shared_image(), module.path,
+                        [&]() -> Result<UniqueFd> {
+                          const auto mapping = space_->mapping_at(module.bias.to_tracee(address));
+                          if (!mapping)
+                            return Error(std::errc::no_such_file_or_directory, module.path);
+                          return open_mapped_file(space_->pid(), *mapping);
+                        }};
+  return context_.debug_info.find(file, mangled, address);
+}
+
 SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& fresh) {
   Planned all;
   all.plan = context_.planner.plan(modules_, fresh);
@@ -479,6 +493,7 @@ SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& f
     definition.mangled = planned.mangled;
     definition.entry = planned.entry;
     std::string implemented_by;
+    proto::PrototypeLibrary::OwnPrototype own;
     if (planned.caller) definition.caller = context_.book.id_of(*modules_.find(*planned.caller));
     if (planned.implemented_by) {
       const ProbeModule& module = *modules_.find(*planned.implemented_by);
@@ -486,8 +501,10 @@ SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& f
       definition.entry_in_main = planned.entry && module.is_main;
       // The whole of a static program's C library is in the program.
       if (!is_static()) implemented_by = module.soname;
+      if (planned.address)
+        own = [&] { return prototype_in(module, planned.mangled, *planned.address); };
     }
-    ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by));
+    ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by, own));
   }
   for (const auto& probe : plan.probes)
     if (probe.through_slot) all.pending.push_back({probe, ids[probe.function]});

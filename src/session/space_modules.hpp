@@ -9,6 +9,7 @@
 #include "session/module_book.hpp"
 #include "session/window.hpp"
 #include "sonictrace/base/debug_log.hpp"
+#include "sonictrace/debuginfo/debug_info.hpp"
 #include "sonictrace/engine/engine.hpp"
 #include "sonictrace/probe/image_cache.hpp"
 #include "sonictrace/probe/module_list.hpp"
@@ -26,6 +27,7 @@ struct ProbeContext {
   Recorder& recorder;
   ModuleBook book;
   Engine& engine;
+  DebugInfo& debug_info;
   Unwinder unwinder;
   std::vector<std::string> complaints; ///< what could not be done, a line each
   std::vector<ModulePlan> reports;     ///< what was decided for each module
@@ -141,6 +143,8 @@ private:
   std::optional<TraceeAddress> implementation_of(const PlannedProbe& probe,
                                                  std::string_view name) const;
   std::optional<AddressRange> range_of(std::uint32_t id) const;
+  const proto::Prototype* prototype_in(const ProbeModule& module, const std::string& mangled,
+                                       ElfAddress address) const;
   const Loaded* loaded_at(TraceeAddress address) const;
 
   ProbeContext& context_;

@@ -34,6 +34,7 @@ struct Section {
   ElfAddress begin;
   std::span<const std::byte> content; ///< empty for SHT_NOBITS
   bool executable = false;
+  bool compressed = false; ///< SHF_COMPRESSED
 };
 
 /// An ELF file, mapped read-only and parsed. Every index, offset and size in the file is checked

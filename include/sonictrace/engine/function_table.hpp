@@ -36,8 +36,9 @@ public:
       : prototypes_(std::move(prototypes)), choice_(choice) {}
 
   /// `definition.id` and `.plan` are filled in. `implemented_by` is the soname of that module, empty
-  /// where it is not known.
-  FunctionId intern(FunctionDefinition definition, const std::string& implemented_by);
+  /// where it is not known. `own`: see PrototypeLibrary::find.
+  FunctionId intern(FunctionDefinition definition, const std::string& implemented_by,
+                    const proto::PrototypeLibrary::OwnPrototype& own = {});
   TracedFunction& at(FunctionId id) { return functions_[id]; }
   std::size_t size() const { return functions_.size(); }
 
@@ -46,7 +47,8 @@ private:
   using PlanKey = std::pair<const proto::Prototype*, proto::CallingConvention>;
 
   std::shared_ptr<const proto::CallPlan> plan_for(const FunctionDefinition& definition,
-                                                  const std::string& implemented_by);
+                                                  const std::string& implemented_by,
+                                                  const proto::PrototypeLibrary::OwnPrototype& own);
 
   proto::PrototypeLibrary prototypes_;
   PlanChoice choice_;

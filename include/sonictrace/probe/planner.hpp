@@ -22,6 +22,9 @@ struct PlannedFunction {
   std::optional<std::uint32_t> caller;         ///< module id; nothing for -x
   std::optional<std::uint32_t> implemented_by; ///< module id; nothing while not known
   bool entry = false;                          ///< chosen by -x
+  /// Its first instruction, in the module that implements it; nothing of an IFUNC, whose address is
+  /// that of what chooses the function.
+  std::optional<ElfAddress> address = {};
 };
 
 /// What to watch, and where.

@@ -28,6 +28,7 @@ enum class Look : std::uint8_t {
   Pointer,     ///< a value that is an address; or a pointer whose body shows what it points to
   ZeroPointer, ///< the same, but a null is `0` where ltrace's ways are kept
   Text,
+  TextOrAddress, ///< Text, where it is printable; else the address
   WideText,
   Path,
   Bytes,

@@ -58,7 +58,13 @@ public:
   /// another one: but of the well-known libraries only what is about the C library, and that only
   /// for names that are the same everywhere (malloc, strlen), and in libraries that are known to
   /// stand in for it (libasan). All others (error, send, log) may be anything.
-  const Prototype* find(std::string_view name, std::string_view module) const;
+  ///
+  /// `own`: what the module's own debug information says of the function; null where nothing. Asked
+  /// only where it counts: behind what the user has given, and what is built in about that very
+  /// module, which says more than types; before all else.
+  using OwnPrototype = std::function<const Prototype*()>;
+  const Prototype* find(std::string_view name, std::string_view module,
+                        const OwnPrototype& own = {}) const;
   /// Of a system call, by its name without SYS_.
   const Prototype* find_syscall(std::string_view name) const;
   std::size_t size() const;

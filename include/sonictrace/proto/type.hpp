@@ -38,6 +38,7 @@ enum class Lens : std::uint8_t {
   Enumeration, ///< one of `names`
   Flags,       ///< bits of `names`, joined by `|`
   Text,        ///< a pointer to an array of characters, or such an array itself: "..."
+  TextOrAddress, ///< Text if what is there is text: printable up to its end; else an address
   Path,        ///< Text that is a file name: shown whole
   Bytes,       ///< a pointer to a counted array of characters, NULs included: "..."
   Format,      ///< Text that is a printf format, its arguments follow the last parameter

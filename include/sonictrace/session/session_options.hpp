@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sonictrace/base/debug_log.hpp"
+#include "sonictrace/debuginfo/debug_info.hpp"
 #include "sonictrace/engine/make_engine.hpp"
 #include "sonictrace/probe/selector.hpp"
 
@@ -29,6 +30,7 @@ struct SessionOptions {
   RecordingOptions recording;
   bool captures_values = true;         ///< off where calls are only counted (-c)
   std::vector<std::string> conf_files; ///< -F
+  DebugInfoOptions debug_info;         ///< prototypes from the modules themselves
   bool system_calls = false;           ///< -S
   bool library_calls = true;           ///< off with -L and nothing selected
   unsigned frames = 0;                 ///< -w: most frames of each call's backtrace

@@ -1,6 +1,6 @@
 // Where values lie among a call's words. What compilers do is compared in
 // decode/calling_convention_test.cpp; here are the corners, and i386.
-#include "proto/placement.hpp"
+#include "sonictrace/proto/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "proto/built_in.hpp"
-#include "proto/placement.hpp"
+#include "sonictrace/proto/placement.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 #include "sonictrace/proto/prototype_library.hpp"
 #include "unit/proto/show_type.hpp"
