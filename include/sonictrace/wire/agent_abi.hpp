@@ -8,11 +8,12 @@
 
 #include "sonictrace/wire/capture.hpp"
 #include "sonictrace/wire/histogram.hpp"
+#include "sonictrace/wire/python.hpp"
 #include "sonictrace/wire/ring.hpp"
 
 namespace sonictrace::wire {
 
-constexpr std::uint32_t kAgentVersion = 2;
+constexpr std::uint32_t kAgentVersion = 3;
 
 // ---- the agent's image: [ text | private data ], one reservation --------------------------------
 
@@ -293,6 +294,9 @@ struct AgentControl {
   std::uint32_t stack_size;
   /// Pools below it are none of this session's: calls of an earlier one may be open in them.
   std::uint32_t first_pool;
+  /// With --python: where the interpreter's structures lie. Its `runtime` is stored last, when the
+  /// module is there; until then, and without --python, it is 0.
+  PythonLayout python;
   /// 1: it is. Kept by the agent; the first ones are from the start.
   std::uint8_t group_is_mapped[kMaxGroups];
 };
@@ -335,13 +339,24 @@ struct AgentBlock {
   std::uint32_t reserved;
   std::uint64_t cache_time;        ///< ticks: when the page cache was emptied last
   std::uint64_t pages[kPageCache]; ///< page numbers that were readable
-  std::uint64_t spare[13];
+  PythonHint python;
+  std::uint64_t python_looked; ///< `cache_time` when it was last looked for the thread's state
+  std::uint64_t python_known;  ///< marks what of the ring's PythonSeen is this thread's
+  std::uint64_t spare[9];
 };
 static_assert(sizeof(AgentBlock) == 512);
 constexpr std::uint32_t kMutedByTracer = 1;
 constexpr std::uint32_t kMutedTracerGone = 2;
 /// The thread may not read its clock any more: seccomp's strict mode, PR_SET_TSC (prctl(2)).
 constexpr std::uint32_t kMutedNoClock = 3;
+
+/// A code object of which the ring's reader was told: in the place that its key gives. Another one
+/// takes the place, and is told of again when its turn comes.
+struct PythonSeen {
+  std::uint64_t key;
+  std::uint64_t known; ///< the block's `python_known` then
+};
+constexpr std::size_t kPythonSeen = 512; ///< of each ring
 
 /// What the tracer has mapped besides the agent: cells, stubs, moved entries, plans. Kept by the
 /// tracer, for the next one that comes; the agent has no use for it.
@@ -372,7 +387,8 @@ struct AgentPrivate {
   static constexpr std::size_t kMuteBlockAt = kWipedEnd;
   static constexpr std::size_t kAreasAt = kMuteBlockAt + 4096; ///< AreaList
   static constexpr std::size_t kBlocksAt = kAreasAt + 8192;
-  static constexpr std::size_t kEnd = kBlocksAt + kMaxRings * sizeof(AgentBlock);
+  static constexpr std::size_t kPythonAt = kBlocksAt + kMaxRings * sizeof(AgentBlock);
+  static constexpr std::size_t kEnd = kPythonAt + kMaxRings * kPythonSeen * sizeof(PythonSeen);
 };
 static_assert(sizeof(AgentControl) <= AgentPrivate::kSwitchAt);
 
@@ -389,8 +405,8 @@ struct AgentHeader {
   std::uint32_t thunk_exit;     ///< where return thunks jump to, r11 = the entry
   std::uint32_t copy_begin, copy_end, copy_fault; ///< a fault in [begin, end) goes on at `fault`
   std::uint32_t eh_frame_hdr;                     ///< the unwind tables of the text
-  std::uint32_t syscall;                          ///< where the tracer has threads call: kCallingCode of process/
-  std::uint32_t program_headers;                  ///< Elf64_Phdrs for dl_iterate_phdr
+  std::uint32_t syscall;         ///< where the tracer has threads call: kCallingCode of process/
+  std::uint32_t program_headers; ///< Elf64_Phdrs for dl_iterate_phdr
   std::uint32_t program_header_count;
   std::uint32_t enter_with_stack; ///< the same as `enter`, where AgentControl::stack_size is set
   std::uint32_t reserved[2];
