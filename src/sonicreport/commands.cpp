@@ -6,6 +6,7 @@ namespace sonictrace::sonicreport {
 
 // A new command: a file NAME_command.cpp that defines make_NAME(), and its line here.
 #define SONICREPORT_COMMANDS(COMMAND)                                                              \
+  COMMAND(gaps, "the time between two calls, and the longest times without one")                   \
   COMMAND(top, "where the time goes: functions, libraries, threads, stages")
 
 #define DECLARE(name, summary) std::unique_ptr<Command> make_##name();
