@@ -6,6 +6,11 @@ namespace sonictrace::sonicreport {
 
 // A new command: a file NAME_command.cpp that defines make_NAME(), and its line here.
 #define SONICREPORT_COMMANDS(COMMAND)                                                              \
+  COMMAND(balance, "what was taken and not given back: malloc against free, fopen against fclose") \
+  COMMAND(export, "records and metrics for other programs: JSON, CSV, Prometheus, OpenTelemetry")  \
+  COMMAND(gaps, "the time between two calls, and the longest times without one")                   \
+  COMMAND(rules, "rules of thumb: locks, files read again, bursts of writes, waits, memory")       \
+  COMMAND(scale, "how time per call grows with a parameter")                                       \
   COMMAND(top, "where the time goes: functions, libraries, threads, stages")
 
 #define DECLARE(name, summary) std::unique_ptr<Command> make_##name();
