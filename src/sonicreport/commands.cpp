@@ -6,7 +6,10 @@ namespace sonictrace::sonicreport {
 
 // A new command: a file NAME_command.cpp that defines make_NAME(), and its line here.
 #define SONICREPORT_COMMANDS(COMMAND)                                                              \
-  COMMAND(top, "where the time goes: functions, libraries, threads, stages")
+  COMMAND(diff, "what changed between two versions: calls exactly, times over several runs")       \
+  COMMAND(fingerprint, "keeps what runs of a version came to, for diff and trend")                 \
+  COMMAND(top, "where the time goes: functions, libraries, threads, stages")                       \
+  COMMAND(trend, "how a program came along: one row for each version")
 
 #define DECLARE(name, summary) std::unique_ptr<Command> make_##name();
 SONICREPORT_COMMANDS(DECLARE)
