@@ -17,12 +17,14 @@ void DurationHistogram::grow_to(std::size_t bucket) {
   first_ = first;
 }
 
+void DurationHistogram::add_bucket(std::size_t bucket, std::uint64_t count) {
+  if (bucket - first_ >= counts_.size()) grow_to(bucket);
+  counts_[bucket - first_] += count;
+  total_ += count;
+}
+
 void DurationHistogram::add(const DurationHistogram& other) {
-  other.for_each([this](std::size_t bucket, std::uint64_t count) {
-    if (bucket - first_ >= counts_.size()) grow_to(bucket);
-    counts_[bucket - first_] += count;
-  });
-  total_ += other.total_;
+  other.for_each([this](std::size_t bucket, std::uint64_t count) { add_bucket(bucket, count); });
   largest_ = std::max(largest_, other.largest_);
   least_ = std::min(least_, other.least_);
 }

@@ -25,6 +25,13 @@ public:
     if (value < least_) least_ = value;
   }
   void add(const DurationHistogram& other);
+  /// What for_each, least() and largest() gave, put back; bounds last.
+  void add_bucket(std::size_t bucket, std::uint64_t count);
+  void set_bounds(std::uint64_t least, std::uint64_t largest) {
+    if (total_ == 0) return;
+    least_ = least;
+    largest_ = largest < least ? least : largest; // quantile() clamps to them
+  }
 
   std::uint64_t total() const { return total_; }
   std::uint64_t largest() const { return largest_; }               ///< exact; 0 without values
