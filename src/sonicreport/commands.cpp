@@ -6,6 +6,7 @@ namespace sonictrace::sonicreport {
 
 // A new command: a file NAME_command.cpp that defines make_NAME(), and its line here.
 #define SONICREPORT_COMMANDS(COMMAND)                                                              \
+  COMMAND(flame, "a flame graph: which calls the time passed in, and inside of which others")      \
   COMMAND(top, "where the time goes: functions, libraries, threads, stages")
 
 #define DECLARE(name, summary) std::unique_ptr<Command> make_##name();
