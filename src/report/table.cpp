@@ -47,7 +47,11 @@ std::string without_controls(std::string text) {
   return text;
 }
 
+} // namespace
+
 std::string shown(const Cell& cell) { return without_controls(std::visit(ForPeople{}, cell)); }
+
+namespace {
 
 std::string render_text(const Table& table) {
   std::vector<std::vector<std::string>> lines(1);

@@ -7,6 +7,8 @@ namespace sonictrace::sonicreport {
 // A new command: a file NAME_command.cpp that defines make_NAME(), and its line here.
 #define SONICREPORT_COMMANDS(COMMAND)                                                              \
   COMMAND(flame, "a flame graph: which calls the time passed in, and inside of which others")      \
+  COMMAND(html, "one page with tables, flame graph and timeline")                                  \
+  COMMAND(timeline, "when which call ran: a trace for Perfetto; bursts; stages")                   \
   COMMAND(top, "where the time goes: functions, libraries, threads, stages")
 
 #define DECLARE(name, summary) std::unique_ptr<Command> make_##name();
