@@ -34,7 +34,10 @@ public:
       places += is_new ? 1 : 0;
     }
     ++last_->calls;
-    last_->total_ns += call.has_duration() ? call.duration_ns : 0;
+    if (call.has_duration()) {
+      last_->total_ns += call.duration_ns;
+      last_->self_ns += call.self_ns;
+    }
     if (places > kMostBuckets) widen();
   }
 
@@ -48,6 +51,7 @@ private:
           const auto [place, is_new] = wider[number / 2].try_emplace(function);
           place->second.calls += bucket.calls;
           place->second.total_ns += bucket.total_ns;
+          place->second.self_ns += bucket.self_ns;
           places += is_new ? 1 : 0;
         }
       buckets = std::move(wider);
@@ -79,12 +83,13 @@ Result<void> Bursts::add(log::LogReader& reader, CallFilter& filter) {
   for (const auto& [number, functions] : counter.buckets)
     for (const auto& [function, bucket] : functions) {
       if (!filter.accepts_module(reader.functions()[function].module)) {
-        filter.refuse(bucket.calls, bucket.total_ns);
+        filter.refuse(bucket.calls, bucket.total_ns, bucket.self_ns);
         continue;
       }
       auto& sum = buckets_[number];
       sum.calls += bucket.calls;
       sum.total_ns += bucket.total_ns;
+      sum.self_ns += bucket.self_ns;
       calls_ += bucket.calls;
     }
   return read;
@@ -96,6 +101,7 @@ void Bursts::widen() {
     auto& sum = wider[number / 2];
     sum.calls += bucket.calls;
     sum.total_ns += bucket.total_ns;
+    sum.self_ns += bucket.self_ns;
   }
   buckets_ = std::move(wider);
   bucket_ns_ *= 2;

@@ -66,7 +66,11 @@ public:
       if (call.end == log::Call::End::NoReturn) filter_.accepts(call, functions_);
       return;
     }
-    last_ = {&thread, call.function, call.children, call.has_duration() ? call.self_ns : 0,
+    last_ = {&thread,
+             call.function,
+             call.children,
+             call.has_duration() ? call.self_ns : 0,
+             call.has_duration() ? call.duration_ns : 0,
              filter_.accepts(call, functions_)};
     has_times_ = has_times_ || call.has_duration();
   }
@@ -112,6 +116,7 @@ private:
     log::FunctionId function = 0;
     std::uint32_t children = 0;
     std::uint64_t self_ns = 0;
+    std::uint64_t duration_ns = 0;
     bool accepted = false;
   };
 
@@ -152,11 +157,11 @@ private:
       Handle at = thread.root;
       for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
         at = arena_.child(at, *frame);
-      arena_.add(arena_.child(at, last_.function), last_.self_ns, 1);
+      arena_.add(arena_.child(at, last_.function), last_.self_ns, 1, last_.duration_ns);
       group = inside(thread, arena_.make(kGroup));
     } else if (last_.accepted) {
       group = inside(thread, arena_.make(last_.function));
-      arena_.add(group, last_.self_ns, 1);
+      arena_.add(group, last_.self_ns, 1, last_.duration_ns);
       arena_.fold_if_full(group, kRest);
     } else {
       group = inside(thread, arena_.make(kGroup));
@@ -264,7 +269,7 @@ Result<void> Flame::add(log::LogReader& reader, CallFilter& filter) {
           place = child(to, FlameNode::Kind::Caller, frame.name, frame.module);
         } else if (const auto& function = functions[node.name];
                    !filter.accepts_module(function.module)) {
-          filter.refuse(node.calls, node.self_ns);
+          filter.refuse(node.calls, node.duration_ns, node.self_ns);
           left.push_back({handle, to, depth});
           continue;
         } else if (depth < kDeepest) {
@@ -284,7 +289,7 @@ Result<void> Flame::add(log::LogReader& reader, CallFilter& filter) {
     const auto& function = functions[id];
     if (function.thinned_calls == 0) continue;
     if (!filter.accepts_function(function) || !filter.accepts_module(function.module)) {
-      filter.refuse(function.thinned_calls, function.thinned_ns);
+      filter.refuse(function.thinned_calls, function.thinned_ns, function.thinned_ns);
       continue;
     }
     const auto thinned = child(0, FlameNode::Kind::Thread, "(only counted by the log)", {});

@@ -18,7 +18,7 @@ StackArena::Handle StackArena::make(Name name) {
 
 void StackArena::free(Handle node) {
   Node& one = nodes_[node];
-  one.self_ns = one.calls = 0;
+  one.self_ns = one.calls = one.duration_ns = 0;
   one.children.clear(); // and keeps its memory for the next
   free_.push_back(node);
 }
@@ -46,7 +46,7 @@ void StackArena::adopt(Handle parent, Handle child) {
       continue;
     }
     const Handle same = *place;
-    add(same, nodes_[from].self_ns, nodes_[from].calls);
+    add(same, nodes_[from].self_ns, nodes_[from].calls, nodes_[from].duration_ns);
     for (const Handle grandchild : nodes_[from].children)
       left.emplace_back(same, grandchild);
     free(from);
@@ -75,7 +75,7 @@ void StackArena::fold_if_full(Handle node, Name rest) {
   if (nodes_.size() - free_.size() <= most_ || nodes_[node].children.empty()) return;
   has_folded_ = true;
   const Node below = take_below(node);
-  add(child(node, rest), below.self_ns, below.calls);
+  add(child(node, rest), below.self_ns, below.calls, below.duration_ns);
 }
 
 StackArena::Node StackArena::take_below(Handle node) {
@@ -87,6 +87,7 @@ StackArena::Node StackArena::take_below(Handle node) {
     left.pop_back();
     sum.self_ns += nodes_[one].self_ns;
     sum.calls += nodes_[one].calls;
+    sum.duration_ns += nodes_[one].duration_ns;
     left.insert(left.end(), nodes_[one].children.begin(), nodes_[one].children.end());
     free(one);
   }

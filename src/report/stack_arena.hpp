@@ -17,7 +17,8 @@ public:
     Name name = 0;
     std::uint64_t self_ns = 0;
     std::uint64_t calls = 0;
-    std::vector<Handle> children; ///< sorted by name, each name once
+    std::uint64_t duration_ns = 0; ///< of those calls, with what was inside
+    std::vector<Handle> children;  ///< sorted by name, each name once
   };
 
   static constexpr std::size_t kMostNodes = 1'000'000;
@@ -26,9 +27,10 @@ public:
 
   Handle make(Name name);
   const Node& operator[](Handle handle) const { return nodes_[handle]; }
-  void add(Handle node, std::uint64_t self_ns, std::uint64_t calls) {
+  void add(Handle node, std::uint64_t self_ns, std::uint64_t calls, std::uint64_t duration_ns = 0) {
     nodes_[node].self_ns += self_ns;
     nodes_[node].calls += calls;
+    nodes_[node].duration_ns += duration_ns;
   }
 
   /// Makes `child` one of `parent`'s: its numbers are added where there is one of its name. `child`

@@ -74,6 +74,10 @@ public:
     if (call.function >= parts.size()) parts.resize(functions_.size());
     auto& part = parts[call.function];
     ++part.calls;
+    if (call.has_duration()) {
+      part.total_ns += call.duration_ns;
+      part.self_ns += call.self_ns;
+    }
     part.busy.add(call.entry_ns, call.end_ns());
   }
 
@@ -90,7 +94,7 @@ Result<void> StageTimes::add(log::LogReader& reader, CallFilter& filter) {
     if (part.calls == 0) continue;
     const auto& function = reader.functions()[id];
     if (!filter.accepts_module(function.module)) {
-      filter.refuse(part.calls, part.busy.length_ns());
+      filter.refuse(part.calls, part.total_ns, part.self_ns);
       continue;
     }
     auto& sum = parts_[std::string(stages_.stage_of(function))];

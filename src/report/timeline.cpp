@@ -142,7 +142,7 @@ Result<void> Timeline::add(log::LogReader& reader, CallFilter& filter) {
     for (auto& [tid, thread] : collector.threads()) // modules are known now
       thread.slices.filter([&](const Slice& slice) {
         if (filter.accepts_module(functions[slice.name].module)) return true;
-        filter.refuse(1, length(slice));
+        filter.refuse(1, length(slice), 0); // what it contained is not kept
         collector.count_out(1);
         return false;
       });

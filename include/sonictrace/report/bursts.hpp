@@ -16,6 +16,7 @@ namespace sonictrace::report {
 struct Bucket {
   std::uint64_t calls = 0;
   std::uint64_t total_ns = 0;
+  std::uint64_t self_ns = 0;
 
   bool operator==(const Bucket&) const = default;
 };

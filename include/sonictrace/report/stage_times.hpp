@@ -72,6 +72,8 @@ private:
   struct Part {
     IntervalSet busy;
     std::uint64_t calls = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t self_ns = 0;
   };
 
   const Stages& stages_;
