@@ -137,6 +137,7 @@ Result<void> Timeline::add(log::LogReader& reader, CallFilter& filter) {
   const auto& functions = reader.functions();
   Collector collector(*this, filter, functions);
   auto read = reader.pump(collector);
+  is_time_of_day_ = is_time_of_day_ && reader.accounting().clock == log::Clock::TimeOfDay;
 
   if (!filter.accepts_all())
     for (auto& [tid, thread] : collector.threads()) // modules are known now
@@ -177,11 +178,25 @@ Result<void> Timeline::add(log::LogReader& reader, CallFilter& filter) {
 }
 
 void Timeline::finish() {
-  if (first_ns_ <= last_ns_) return;
-  first_ns_ = last_ns_ = 0;
+  if (first_ns_ > last_ns_) first_ns_ = last_ns_ = 0; // no slice
+  // The reader counts times of day from the midnight before the first day, for calls that were
+  // entered then. Nearly always there are none.
+  constexpr std::uint64_t kDay = 86'400'000'000'000;
+  bool is_day_later = is_time_of_day_ && first_ns_ >= kDay;
   for (const auto& track : tracks_)
     for (const auto& mark : track.marks)
-      first_ns_ = last_ns_ = mark.time_ns;
+      is_day_later = is_day_later && mark.time_ns >= kDay;
+  if (!is_day_later) return;
+  first_ns_ -= kDay;
+  last_ns_ -= kDay;
+  for (auto& track : tracks_) {
+    for (auto& slice : track.slices) {
+      slice.begin_ns -= kDay;
+      slice.end_ns -= kDay;
+    }
+    for (auto& mark : track.marks)
+      mark.time_ns -= kDay;
+  }
 }
 
 std::size_t Timeline::slices() const {

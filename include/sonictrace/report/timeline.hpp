@@ -20,7 +20,7 @@ struct TimelineOptions {
 
 /// A call in the picture.
 struct Slice {
-  std::uint64_t begin_ns = 0;
+  std::uint64_t begin_ns = 0; ///< since midnight (-t, -tt), 1970 (-ttt) or the first line (-r)
   std::uint64_t end_ns = 0;
   std::uint32_t name = 0;   ///< place in Timeline::names()
   std::uint32_t depth = 0;  ///< slices around it
@@ -94,6 +94,7 @@ private:
   std::uint64_t longest_cut_ns_ = 0;
   std::uint64_t cut_marks_ = 0;
   std::uint64_t timeless_ = 0;
+  bool is_time_of_day_ = true; ///< the times of all logs are
 };
 
 /// What is not in the picture, and why; for people. Empty where all is in it.
