@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/utf8_length.hpp"
 #include "sonictrace/report/quantity.hpp"
 
 namespace sonictrace::report {
@@ -46,7 +47,11 @@ std::string without_controls(std::string text) {
   return text;
 }
 
+} // namespace
+
 std::string shown(const Cell& cell) { return without_controls(std::visit(ForPeople{}, cell)); }
+
+namespace {
 
 std::string render_text(const Table& table) {
   std::vector<std::vector<std::string>> lines(1);
@@ -128,26 +133,6 @@ std::string render_json(const Table& table, bool lines) {
     if (lines) text += "\n";
   }
   return lines ? text : text + "\n]\n";
-}
-
-/// Length of the UTF-8 sequence that `text` begins with (RFC 3629); 0 where it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto is_tail = [&](std::size_t i, unsigned from = 0x80, unsigned to = 0xbf) {
-    return i < text.size() && byte(i) >= from && byte(i) <= to;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return is_tail(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool second = is_tail(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
-    return second && is_tail(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool second = is_tail(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
-    return second && is_tail(2) && is_tail(3) ? 4 : 0;
-  }
-  return 0;
 }
 
 } // namespace

@@ -10,9 +10,12 @@ namespace sonictrace::sonicreport {
   COMMAND(diff, "what changed between two versions: calls exactly, times over several runs")       \
   COMMAND(export, "records and metrics for other programs: JSON, CSV, Prometheus, OpenTelemetry")  \
   COMMAND(fingerprint, "keeps what runs of a version came to, for diff and trend")                 \
+  COMMAND(flame, "a flame graph: which calls the time passed in, and inside of which others")      \
   COMMAND(gaps, "the time between two calls, and the longest times without one")                   \
+  COMMAND(html, "one page with tables, flame graph and timeline")                                  \
   COMMAND(rules, "rules of thumb: locks, files read again, bursts of writes, waits, memory")       \
   COMMAND(scale, "how time per call grows with a parameter")                                       \
+  COMMAND(timeline, "when which call ran: a trace for Perfetto; bursts; stages")                   \
   COMMAND(top, "where the time goes: functions, libraries, threads, stages")                       \
   COMMAND(trend, "how a program came along: one row for each version")
 

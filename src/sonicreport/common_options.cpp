@@ -42,7 +42,7 @@ void CommonOptions::add_to(CLI::App& app, const std::string& formats) {
         ->check(CLI::IsMember(names).description(""))
         ->type_name("FORMAT");
   }
-  app.add_option("--output", output, "a file instead of stdout")->type_name("FILE");
+  app.add_option("-o,--output", output, "a file instead of stdout")->type_name("FILE");
   app.add_option("--func", functions, "only functions that the glob matches")
       ->type_name("GLOB")
       ->allow_extra_args(false);

@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
@@ -7,6 +9,7 @@
 #include "sonictrace/report/footer.hpp"
 #include "sonictrace/report/frame_calls.hpp"
 #include "sonictrace/report/top.hpp"
+#include "sonictrace/report/top_plot.hpp"
 
 namespace sonictrace::sonicreport {
 namespace {
@@ -22,6 +25,7 @@ public:
     app.add_option("-U,--columns", columns_,
                    "columns: %self,self,total,sum,calls,avg,min,p50,p90,p99,max,class,lib,function")
         ->type_name("LIST");
+    app.add_flag("--plot", plot_, "bars instead of a table");
     app.add_option("--by", by_, "what a row is: func, lib, thread, pid, stage, class, arg1")
         ->type_name("WHAT");
     app.add_option("--stages", stages_,
@@ -152,6 +156,9 @@ private:
     if (common_.format == "ltrace-c")
       return report::top_ltrace(top, limit_.value_or(~std::size_t{0}));
     const bool is_text = common_.is_text();
+    if (plot_ && !is_text)
+      return Error::saying("--plot is for people: it goes with --format text only");
+    if (plot_) return report::top_plot(top, limit_.value_or(30), terminal_columns()) + footers;
     auto table = report::top_table(top, limit_.value_or(is_text ? 30 : ~std::size_t{0}), columns_);
     if (!table) return table.error();
     auto text = report::render(*table, *report::parse_table_format(common_.format));
@@ -159,7 +166,16 @@ private:
     return text;
   }
 
+  /// Of the terminal that is written to; 100 where it is none.
+  unsigned terminal_columns() const {
+    winsize size = {};
+    if (common_.output.empty() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+      return size.ws_col;
+    return 100;
+  }
+
   CommonOptions common_;
+  bool plot_ = false;
   std::optional<std::size_t> limit_;
   std::string sort_, columns_, by_, stages_, kind_, sum_, frame_function_;
   bool per_frame_ = false;

@@ -57,6 +57,8 @@ struct Table {
 /// Ends in a newline, unless there is nothing to write. What is in cells may be any bytes.
 std::string render(const Table& table, TableFormat format);
 
+/// What people see of a cell, without control characters.
+std::string shown(const Cell& cell);
 /// A string in JSON, with its quotes; bytes that are no UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 /// A field of CSV, quoted where it has to be (RFC 4180).
