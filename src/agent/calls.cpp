@@ -5,6 +5,7 @@
 #include "agent/counting.hpp"
 #include "agent/open_calls.hpp"
 #include "agent/probed_words.hpp"
+#include "agent/python_place.hpp"
 #include "agent/ring_writer.hpp"
 #include "agent/threads.hpp"
 
@@ -274,10 +275,13 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
                                        RingKind kind, std::uint8_t flags, std::uint32_t call,
                                        std::uint16_t depth) {
   const bool as_words = (site.flags & kSiteEntryWords) != 0;
+  RingPython python;
+  const std::size_t python_room = find_python_place(block, python) ? sizeof python : 0;
   const std::size_t stack_room = control().stack_size;
+  const std::size_t besides = python_room + stack_room;
   const std::size_t room =
-      most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room), stack_room);
-  Place place = take_place(block, sizeof(RingRecord) + room + stack_room);
+      most_payload(as_words ? word_bytes_of_entry(site) : rounded(site.entry_room), besides);
+  Place place = take_place(block, sizeof(RingRecord) + room + besides);
   if (place.record == nullptr) return;
   std::size_t used = room;
   std::uint32_t readable = 0;
@@ -287,21 +291,23 @@ std::size_t keep_words(AgentBlock& block, const EntryFrame& frame, const Site& s
   } else {
     used = capture_entry(block, frame, site, place.payload(), room).size;
   }
+  std::byte* const behind = place.payload() + rounded(used);
+  if (python_room != 0) *reinterpret_cast<RingPython*>(behind) = python;
   std::size_t stack = 0;
-  if (stack_room != 0)
-    stack = copy_stack(block, frame, place.payload() + rounded(used), stack_room);
+  if (stack_room != 0) stack = copy_stack(block, frame, behind + python_room, stack_room);
   RingRecord& record = *place.record;
   record.ticks = 0;
   record.where = original_of(frame.return_address);
   record.function = site.function;
   record.call = call;
   record.depth = depth;
-  record.flags = static_cast<std::uint8_t>(flags | (as_words ? kRingEntryWords : 0));
+  record.flags = static_cast<std::uint8_t>(flags | (as_words ? kRingEntryWords : 0) |
+                                           (python_room != 0 ? kRingPython : 0));
   record.readable_words = static_cast<std::uint8_t>(readable);
   record.stack_size = static_cast<std::uint32_t>(stack);
   record.entry_size = static_cast<std::uint32_t>(used);
   record.result_size = 0;
-  shrink(block, place, sizeof(RingRecord) + rounded(used) + stack);
+  shrink(block, place, sizeof(RingRecord) + rounded(used) + python_room + stack);
   record.time = record.begin = now();
   commit(place, kind);
 }

@@ -30,6 +30,12 @@ inline AgentBlock& block_at(std::uint32_t index) {
   return reinterpret_cast<AgentBlock*>(agent_private + AgentPrivate::kBlocksAt)[index];
 }
 
+/// Of the ring with this number.
+inline PythonSeen* python_seen(std::uint32_t index) {
+  return reinterpret_cast<PythonSeen*>(agent_private + AgentPrivate::kPythonAt) +
+         index * kPythonSeen;
+}
+
 template <class T>
 T* in_arena(std::uint64_t offset) {
   return reinterpret_cast<T*>(control().arena + offset);

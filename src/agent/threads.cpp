@@ -92,6 +92,7 @@ AgentBlock* begin_thread(std::uint64_t key) {
   block.limit = load(ring.tail) + kRingSize;
   block.index = index;
   block.pool = pool;
+  block.python_known = now(); // no thread before it, nor a parent's, has had that one
   pools()[pool].used = 0;
   if (control().max_rings <= kMaxCountingRings) {
     block.counts = control().arena + ArenaLayout::kCounts + index * kCountsStride;

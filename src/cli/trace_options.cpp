@@ -168,6 +168,7 @@ private:
     debug_info.directories.insert(debug_info.directories.begin(), typed_.debug_directories.begin(),
                                   typed_.debug_directories.end());
     session.system_calls = typed_.system_calls;
+    session.python = typed_.python;
     session.captures_values = !typed_.count;
     read_debug();
     if (typed_.user && typed_.user->empty()) fail(failed("-u '': not the name of a user"));
@@ -229,6 +230,8 @@ private:
                               json)));
     if (typed_.count && typed_.frames && !ltrace_)
       fail(failed("-w with -c: a table has no room for stacks; leave one of them out"));
+    if (typed_.count && typed_.python)
+      fail(failed("--python with -c: a table has no room for places; leave one of them out"));
     if (options_.json && typed_.split_lines)
       fail(failed(fmt::format("--split-lines with {}: an object is a whole call; leave one of them "
                               "out",

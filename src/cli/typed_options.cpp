@@ -104,6 +104,9 @@ void add_log(CLI::App& app, TypedOptions& typed) {
   add_value(app, "-w,--where", "N", typed.frames,
             "show where each call was made: at most N frames of its stack")
       ->group(group);
+  add_switch(app, "--python", typed.python,
+             "show the Python function, file and line that made each call")
+      ->group(group);
   add_values(app, "-F,--config", "FILE", typed.conf_files,
              "read prototypes from FILE, or from the *.conf files of a directory, too")
       ->group(group);

@@ -30,7 +30,7 @@ struct TypedOptions {
   bool instruction_pointer = false, no_signals = false, nanoseconds = false, caller = false;
   bool split_lines = false, whole_lines = false, quiet = false, explain = false, ltrace = false;
   bool system_calls = false, count = false, percentiles = false, doctor = false;
-  bool no_cache = false, no_debug_info = false, help = false, version = false;
+  bool no_cache = false, python = false, no_debug_info = false, help = false, version = false;
 
   /// Adds every option of sonictrace to `app`, which then fills this.
   void add_to(CLI::App& app);

@@ -114,7 +114,8 @@ struct Session::Parts {
                       context.images,
                       options.frames,
                       latencies.syscall_ns,
-                      options.recording};
+                      options.recording,
+                      options.python};
     if (collector) return make_inline_engine(std::move(parts), *collector);
     return make_breakpoint_engine(std::move(parts));
   }

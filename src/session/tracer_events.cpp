@@ -266,7 +266,9 @@ void Tracer::begin_program(const std::shared_ptr<TracedProcess>& process) {
 }
 
 /// Whether anything is to be found out of what the program consists of.
-bool Tracer::wants_modules() const { return options_.library_calls || options_.frames > 0; }
+bool Tracer::wants_modules() const {
+  return options_.library_calls || options_.frames > 0 || options_.python;
+}
 
 void Tracer::complain_of_library_calls(pid_t pid, const Error& why) {
   if (options_.system_calls && !options_.library_calls) return; // none were asked for

@@ -33,11 +33,20 @@ void FrameTexts::define(const FrameDefinition& definition) {
   Frame& frame = frames_[definition.id]; // of a process that has ended, perhaps
   frame.address = definition.address;
   frame.soname = sanitized(definition.soname);
-  frame.function = sanitized(demangle(definition.function, demangle_));
+  frame.function = sanitized(definition.is_python ? definition.function
+                                                  : demangle(definition.function, demangle_));
   frame.offset = definition.offset;
+  frame.is_python = definition.is_python;
+  frame.file = sanitized(definition.file);
+  frame.line = definition.line;
 
   std::string& text = frame.text;
   text = " > ";
+  if (frame.is_python) {
+    text += "python " + frame.function + ' ' + frame.file + ':';
+    text += frame.line != 0 ? std::to_string(frame.line) : "?";
+    return;
+  }
   if (!frame.soname.empty()) {
     text += frame.soname;
     text += frame.function.empty() ? "+" : "(" + frame.function + "+";

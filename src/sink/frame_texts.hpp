@@ -23,7 +23,10 @@ public:
     std::string soname;   ///< empty: in no module
     std::string function; ///< demangled; empty: not known
     std::uint64_t offset = 0;
-    std::string text; ///< a line of the log, without the newline
+    bool is_python = false; ///< then only `function`, and these
+    std::string file;
+    std::uint32_t line = 0; ///< 0: not known
+    std::string text;       ///< a line of the log, without the newline
   };
 
   /// `ltrace`: addresses without 0x, as ltrace 0.8 has them.

@@ -165,6 +165,19 @@ void JsonSink::Log::append_result(JsonObject& object, const FunctionNames::Funct
 }
 
 void JsonSink::Log::append_frames(JsonObject& object, std::span<const std::uint32_t> ids) {
+  if (const FrameTexts::Frame* const first = frames_.find(ids.front());
+      first != nullptr && first->is_python) {
+    JsonObject python(object.value("python"));
+    python.text("function", first->function);
+    python.text("file", first->file);
+    if (first->line != 0)
+      python.number("line", first->line);
+    else
+      python.value("line") += "null";
+    python.end();
+    ids = ids.subspan(1);
+    if (ids.empty()) return;
+  }
   std::string& out = object.value("frames");
   out += '[';
   for (std::size_t at = 0; at < ids.size(); ++at) {

@@ -46,6 +46,7 @@ struct EngineParts {
   /// The same as `stop_latency_ns` of a syscall-stop, which is cheaper.
   std::uint64_t syscall_stop_latency_ns = 0;
   RecordingOptions recording = {};
+  bool python = false; ///< the Python function that makes each call, too
 };
 
 /// Breakpoints through ptrace.

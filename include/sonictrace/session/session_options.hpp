@@ -34,8 +34,9 @@ struct SessionOptions {
   bool system_calls = false;           ///< -S
   bool library_calls = true;           ///< off with -L and nothing selected
   unsigned frames = 0;                 ///< -w: most frames of each call's backtrace
+  bool python = false;                 ///< --python: the Python function of each call
   DebugLog debug;                      ///< -D
-  std::string cache_directory; ///< keeps what was found out about files; empty: nowhere
+  std::string cache_directory;         ///< keeps what was found out about files; empty: nowhere
   std::string start_on; ///< --start-on: record from the first such call on; empty: from the start
   std::string stop_on;  ///< --stop-on: stop tracing when such a call has returned; empty: none
   std::optional<std::chrono::nanoseconds> duration; ///< --duration: stop tracing after it

@@ -31,7 +31,7 @@ struct FunctionDefinition {
   ModuleId implemented_by = kNoModule;
   bool entry = false; ///< by -x: written NAME@SONAME unless in the main program
   bool entry_in_main = false;
-  bool syscall = false; ///< a system call: no module, no caller
+  bool syscall = false;                        ///< a system call: no module, no caller
   std::shared_ptr<const proto::CallPlan> plan; ///< never null
 };
 
@@ -46,9 +46,14 @@ struct FunctionRebound {
 struct FrameDefinition {
   std::uint32_t id = 0;
   std::uint64_t address = 0;
-  std::string soname;         ///< of the module, or its base name; empty: in none
-  std::string function;       ///< mangled; empty: not known
-  std::uint64_t offset = 0;   ///< from the function's start, or from the module's where that is not known
+  std::string soname;   ///< of the module, or its base name; empty: in none
+  std::string function; ///< mangled; empty: not known
+  std::uint64_t offset =
+      0; ///< from the function's start, or from the module's where that is not known
+  /// A line of a Python function, which `function` names; of what is above nothing else is set.
+  bool is_python = false;
+  std::string file;
+  std::uint32_t line = 0; ///< 0: not known
 };
 
 struct ThreadStarted {
@@ -96,9 +101,8 @@ struct Remark {
   std::string text;
 };
 
-using Definition =
-    std::variant<ModuleDefinition, FunctionDefinition, FunctionRebound, FrameDefinition,
-                 ThreadStarted, InheritedCall, ThreadEnded, SignalDelivered, ProgramReplaced,
-                 Remark>;
+using Definition = std::variant<ModuleDefinition, FunctionDefinition, FunctionRebound,
+                                FrameDefinition, ThreadStarted, InheritedCall, ThreadEnded,
+                                SignalDelivered, ProgramReplaced, Remark>;
 
 } // namespace sonictrace

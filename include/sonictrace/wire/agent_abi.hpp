@@ -8,6 +8,7 @@
 
 #include "sonictrace/wire/capture.hpp"
 #include "sonictrace/wire/histogram.hpp"
+#include "sonictrace/wire/python.hpp"
 #include "sonictrace/wire/ring.hpp"
 
 namespace sonictrace::wire {
@@ -303,6 +304,9 @@ struct AgentControl {
   std::uint32_t stack_size;
   /// Pools below it are none of this session's: calls of an earlier one may be open in them.
   std::uint32_t first_pool;
+  /// With --python: where the interpreter's structures lie. Its `runtime` is stored last, when the
+  /// module is there; until then, and without --python, it is 0.
+  PythonLayout python;
   /// 1: it is. Kept by the agent; the first ones are from the start.
   std::uint8_t group_is_mapped[kMaxGroups];
 };
@@ -357,13 +361,24 @@ struct AgentBlock {
   std::uint64_t page_time;
   /// Numbers of pages that were readable, and their page_time: others are not believed.
   std::uint64_t pages[kPageCache];
-  std::uint64_t spare[13];
+  PythonHint python;
+  std::uint64_t python_looked; ///< `page_time` when it was last looked for the thread's state
+  std::uint64_t python_known;  ///< marks what of the ring's PythonSeen is this thread's
+  std::uint64_t spare[9];
 };
 static_assert(sizeof(AgentBlock) == 768);
 constexpr std::uint32_t kMutedByTracer = 1;
 constexpr std::uint32_t kMutedTracerGone = 2;
 /// The thread may not read its clock any more: seccomp's strict mode, PR_SET_TSC (prctl(2)).
 constexpr std::uint32_t kMutedNoClock = 3;
+
+/// A code object of which the ring's reader was told: in the place that its key gives. Another one
+/// takes the place, and is told of again when its turn comes.
+struct PythonSeen {
+  std::uint64_t key;
+  std::uint64_t known; ///< the block's `python_known` then
+};
+constexpr std::size_t kPythonSeen = 512; ///< of each ring
 
 /// What the tracer has mapped besides the agent: cells, stubs, moved entries, plans. Kept by the
 /// tracer, for the next one that comes; the agent has no use for it.
@@ -394,7 +409,8 @@ struct AgentPrivate {
   static constexpr std::size_t kMuteBlockAt = kWipedEnd;
   static constexpr std::size_t kAreasAt = kMuteBlockAt + 4096; ///< AreaList
   static constexpr std::size_t kBlocksAt = kAreasAt + 8192;
-  static constexpr std::size_t kEnd = kBlocksAt + kMaxRings * sizeof(AgentBlock);
+  static constexpr std::size_t kPythonAt = kBlocksAt + kMaxRings * sizeof(AgentBlock);
+  static constexpr std::size_t kEnd = kPythonAt + kMaxRings * kPythonSeen * sizeof(PythonSeen);
 };
 static_assert(sizeof(AgentControl) <= AgentPrivate::kSwitchAt);
 

@@ -29,6 +29,8 @@ enum class RingKind : std::uint8_t {
   Thread =
       5,   ///< the records that follow are of thread `call` (a tid); nothing else is set but time
   Pad = 6, ///< nothing
+  PythonCode =
+      7, ///< a PythonCodeHead and what it says; comes before the first record that needs it
 };
 
 /// Flags of a ring record, and of an OpenCall.
@@ -43,6 +45,9 @@ constexpr std::uint8_t kRingResultWords = 8;
 constexpr std::uint8_t kRingInherited = 16;
 /// Of a Call: it was reached by a jump out of another traced function, and ended with that.
 constexpr std::uint8_t kRingTail = 32;
+
+/// Of a Call, an Enter: behind the captured bytes, and before the stack, a RingPython.
+constexpr std::uint8_t kRingPython = 64;
 
 /// Leads each record. Times are ticks of the agent's clock.
 struct RingRecord {
@@ -78,6 +83,13 @@ struct RingStack {
   std::uint64_t words;       ///< before those
 };
 static_assert(sizeof(RingStack) == 72);
+
+/// Where in a Python function a call was made.
+struct RingPython {
+  std::uint64_t key;   ///< of the PythonCodeHead that tells of the function
+  std::int64_t offset; ///< of the instruction, in bytes; negative: before the first
+};
+static_assert(sizeof(RingPython) == 16);
 
 constexpr std::uint32_t sequence_of(std::uint64_t position) {
   return static_cast<std::uint32_t>(position / kRingAlignment) + 1;

@@ -56,6 +56,7 @@ std::vector<std::string> BreakpointEngine::install(const std::shared_ptr<Address
                                                    std::optional<Exit>& /*killed*/) {
   std::vector<std::string> refused;
   const auto patched = space_of(space);
+  calls_.learn_modules(space, what.fresh);
   // From here on it is seen when the program sets SIGTRAP's disposition; what it is by now is not
   // known.
   const bool begins_to_see =

@@ -24,6 +24,12 @@ public:
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
                                    const Installation& what, std::optional<StoppedTracee>& stopped,
                                    std::optional<Exit>& killed) override;
+  /// Null where Python functions are not wanted.
+  PythonAtStops* python() { return calls_.python(); }
+  std::vector<std::string> take_complaints() override {
+    return calls_.python() != nullptr ? calls_.python()->take_complaints()
+                                      : std::vector<std::string>();
+  }
   /// See Unwinder.
   void set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code) {
     calls_.set_own_code(space, std::move(code));

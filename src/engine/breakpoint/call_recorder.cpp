@@ -32,7 +32,14 @@ CallRecorder::CallRecorder(const EngineParts& parts)
   if (parts.frames > 0)
     backtracer_.emplace(
         opener(parts.images), parts.frames,
-        [this](const FrameDefinition& frame) { recorder_.define(frame); }, FrameIdPool(0, 2));
+        [this](const FrameDefinition& frame) { recorder_.define(frame); }, FrameIdPool(0, 4));
+  if (parts.python)
+    python_.emplace([this](const FrameDefinition& frame) { recorder_.define(frame); });
+}
+
+void CallRecorder::learn_modules(const std::shared_ptr<AddressSpace>& space,
+                                 std::span<const ProbeModule* const> fresh) {
+  if (python_) python_->learn(space, fresh);
 }
 
 void CallRecorder::set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code) {
@@ -46,10 +53,23 @@ void CallRecorder::forget_code(const AddressSpace& space, AddressRange range) {
 void CallRecorder::copy_code(const std::shared_ptr<AddressSpace>& parent,
                              const std::shared_ptr<AddressSpace>& child) {
   if (backtracer_) backtracer_->copy(parent, child);
+  if (python_) python_->copy(parent, child);
 }
 
-void CallRecorder::record_frames(const TracedThread& thread, const OpenCall& call,
-                                 std::uint64_t seen_ns, std::span<const std::uint32_t> frames) {
+void CallRecorder::record_frames(TracedThread& thread, const OpenCall& call,
+                                 const Registers& registers, std::uint64_t seen_ns,
+                                 std::span<const std::uint32_t> stack) {
+  std::span<const std::uint32_t> frames = stack;
+  if (python_) {
+    const auto python =
+        python_->frame_of(thread.space->shared_space(), registers.raw().fs_base, thread.python);
+    if (!python && !backtracer_) return;
+    if (python) {
+      frames_.assign(1, *python);
+      frames_.insert(frames_.end(), stack.begin(), stack.end());
+      frames = frames_;
+    }
+  }
   recorder_.records_of(call.function)
       .frames(static_cast<std::uint32_t>(thread.tid), call.function, call.call, call.depth,
               to_realtime(seen_ns), frames);
@@ -57,19 +77,23 @@ void CallRecorder::record_frames(const TracedThread& thread, const OpenCall& cal
 
 void CallRecorder::record_syscall_frames(TracedThread& thread, const OpenCall& call,
                                          const Registers& registers, std::uint64_t seen_ns) {
-  if (!backtracer_) return;
-  record_frames(thread, call, seen_ns,
-                backtracer_->frames_of_syscall(thread.space->shared_space(), registers));
+  if (!shows_places()) return;
+  std::span<const std::uint32_t> stack;
+  if (backtracer_) stack = backtracer_->frames_of_syscall(thread.space->shared_space(), registers);
+  record_frames(thread, call, registers, seen_ns, stack);
 }
 
 void CallRecorder::enter(TracedThread& thread, OpenCall call, const Registers& registers,
                          std::uint64_t seen_ns) {
   const proto::CallPlan& plan = *recorder_.functions().at(call.function).definition.plan;
   record_enter(thread, call, EntryWords::of_call(thread.tid, registers, call.slot, plan), seen_ns);
-  if (backtracer_)
-    record_frames(thread, call, seen_ns,
-                  backtracer_->frames_of_call(thread.space->shared_space(), registers,
-                                              call.return_address, call.slot));
+  if (shows_places()) {
+    std::span<const std::uint32_t> stack;
+    if (backtracer_)
+      stack = backtracer_->frames_of_call(thread.space->shared_space(), registers,
+                                          call.return_address, call.slot);
+    record_frames(thread, call, registers, seen_ns, stack);
+  }
   thread.calls.push(call);
 }
 

@@ -8,6 +8,7 @@
 #include "engine/backtracer.hpp"
 #include "engine/breakpoint/call_words.hpp"
 #include "engine/breakpoint/traced_thread.hpp"
+#include "engine/python_at_stops.hpp"
 #include "sonictrace/arch/registers.hpp"
 #include "sonictrace/engine/make_engine.hpp"
 #include "sonictrace/engine/recorder.hpp"
@@ -22,6 +23,11 @@ public:
   Recorder& recorder() { return recorder_; }
   /// Something was unmapped from the address space.
   void forget_code(const AddressSpace& space, AddressRange range);
+  /// Modules have come.
+  void learn_modules(const std::shared_ptr<AddressSpace>& space,
+                     std::span<const ProbeModule* const> fresh);
+  /// Nothing where Python functions are not wanted.
+  PythonAtStops* python() { return python_ ? &*python_ : nullptr; }
   /// See Unwinder.
   void set_own_code(const std::shared_ptr<AddressSpace>& space, OwnCode code);
   /// `child` has a copy of the memory of `parent`.
@@ -42,7 +48,8 @@ public:
   void record_enter(TracedThread& thread, OpenCall& call, const EntryWords& words,
                     std::uint64_t seen_ns);
   using ResultWords = std::array<std::uint64_t, ReturnWords::kResults>;
-  bool makes_backtraces() const { return backtracer_.has_value(); }
+  /// Where calls are made is recorded, too.
+  bool shows_places() const { return backtracer_.has_value() || python_.has_value(); }
   /// Where the system call just recorded was made.
   void record_syscall_frames(TracedThread& thread, const OpenCall& call, const Registers& registers,
                              std::uint64_t seen_ns);
@@ -67,13 +74,15 @@ private:
                      std::uint64_t seen_ns, std::uint64_t duration_ns);
   void count_stop(TracedThread& thread, std::uint64_t seen_ns, std::uint64_t now,
                   std::uint64_t latency_ns);
-  void record_frames(const TracedThread& thread, const OpenCall& call, std::uint64_t seen_ns,
-                     std::span<const std::uint32_t> frames);
+  void record_frames(TracedThread& thread, const OpenCall& call, const Registers& registers,
+                     std::uint64_t seen_ns, std::span<const std::uint32_t> stack);
 
   Recorder& recorder_;
   std::optional<Backtracer> backtracer_; ///< nothing: no backtraces are wanted
-  std::uint64_t latency_ns_;             ///< of a breakpoint's stop
-  std::uint64_t syscall_latency_ns_;     ///< of a syscall-stop
+  std::optional<PythonAtStops> python_;  ///< nothing: Python functions are not
+  std::vector<std::uint32_t> frames_;
+  std::uint64_t latency_ns_;         ///< of a breakpoint's stop
+  std::uint64_t syscall_latency_ns_; ///< of a syscall-stop
   std::uint64_t waited_ns_ = 0;
   std::uint64_t held_ns_ = 0;
   std::uint64_t stops_ = 0;

@@ -96,7 +96,7 @@ void SyscallRecorder::enter(const StoppedTracee& tracee, TracedThread& thread,
   EntryWords words;
   std::copy(entry.arguments.begin(), entry.arguments.end(), words.words.begin());
   calls_.record_enter(thread, open.call, words, seen_ns);
-  if (calls_.makes_backtraces())
+  if (calls_.shows_places())
     if (auto registers = tracee.registers()) {
       registers->set_pc(thread.space->original_of(registers->pc()));
       calls_.record_syscall_frames(thread, open.call, *registers, seen_ns);

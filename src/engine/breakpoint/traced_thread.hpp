@@ -11,6 +11,7 @@
 #include "engine/breakpoint/open_syscall.hpp"
 #include "engine/breakpoint/patched_space.hpp"
 #include "engine/breakpoint/trap_guard.hpp"
+#include "sonictrace/wire/python.hpp"
 
 namespace sonictrace {
 
@@ -31,6 +32,8 @@ struct TracedThread {
 
   /// The call that recording ends with: where it returns to, and the slot of that address.
   std::optional<std::pair<TraceeAddress, TraceeAddress>> last_call;
+
+  wire::PythonHint python{};
 
   std::uint64_t own_ns = 0; ///< of its time, spent stopped by us
   std::uint64_t unwound_ns =

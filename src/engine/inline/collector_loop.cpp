@@ -31,7 +31,15 @@ std::uint64_t time_of(const RecordView& record) {
 
 CollectorLoop::CollectorLoop(Sink& inner, CollectorQueue& queue, RingNumbers& numbers,
                              TickClock clock)
-    : inner_(inner), queue_(queue), numbers_(numbers), clock_(std::move(clock)) {}
+    : inner_(inner), queue_(queue), numbers_(numbers), clock_(std::move(clock)),
+      python_(
+          [this](const FrameDefinition& frame) { // see add_code
+            flush();
+            inner_.define(frame);
+          },
+          FrameIdPool(3, 4)) {
+  maker_.use(python_);
+}
 
 bool CollectorLoop::pass() {
   // What the tracer is about to tell is seen to be held, or is in the queue.

@@ -72,6 +72,7 @@ private:
   TickClock clock_;
   KnownFunctions functions_;
   RecordMaker maker_{functions_, clock_};
+  PythonFrames python_;
   std::unique_ptr<RecordedStacks> stacks_; ///< null: no backtraces are wanted
   BatchWriter out_;
   std::size_t passed_on_ = 0;

@@ -288,6 +288,20 @@ Result<InjectedAgent> InjectedAgent::inject(RemoteCaller& caller, const AgentIma
   return InjectedAgent(caller.space(), injection.arena(), injection.places(), image);
 }
 
+Result<void> InjectedAgent::show_python(const wire::PythonLayout& layout) const {
+  const TraceeAddress at =
+      places_.private_data +
+      static_cast<std::int64_t>(AgentPrivate::kControlAt + offsetof(wire::AgentControl, python));
+  constexpr std::size_t kRuntime = sizeof layout.runtime;
+  static_assert(offsetof(wire::PythonLayout, runtime) == 0);
+  // A thread that sees the runtime sees the rest.
+  if (auto done = space_->memory().write(at + std::int64_t{kRuntime},
+                                         std::as_bytes(std::span(&layout, 1)).subspan(kRuntime));
+      !done)
+    return done;
+  return space_->memory().write_word(at, layout.runtime);
+}
+
 TraceeAddress InjectedAgent::area_list() const {
   return places_.private_data + static_cast<std::int64_t>(AgentPrivate::kAreasAt);
 }

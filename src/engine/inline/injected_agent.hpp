@@ -51,6 +51,9 @@ public:
   Result<void> switch_on(std::uint32_t inherits = 0) const;
   Result<void> switch_off() const;
 
+  /// From now on the Python functions that make calls are recorded.
+  Result<void> show_python(const wire::PythonLayout& layout) const;
+
   const std::shared_ptr<AddressSpace>& space() const { return space_; }
   const std::shared_ptr<Arena>& arena() const { return arena_; }
   const AgentThreads& threads() const { return threads_; }
@@ -61,9 +64,7 @@ public:
   TraceeAddress routine(AgentRoutine routine) const {
     return in_text(routines_[static_cast<std::size_t>(routine)]);
   }
-  CallingCode calling_code() const {
-    return {in_text(header_.syscall), CallingCode::Kind::Whole};
-  }
+  CallingCode calling_code() const { return {in_text(header_.syscall), CallingCode::Kind::Whole}; }
   /// Of the wire::AreaList.
   TraceeAddress area_list() const;
   /// The block of a ring's thread.

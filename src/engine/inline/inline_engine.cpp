@@ -19,7 +19,8 @@ std::unique_ptr<Engine> make_inline_engine(EngineParts parts, Collector& collect
 
 InlineEngine::InlineEngine(EngineParts parts, Collector& collector)
     : parts_(parts), collector_(collector),
-      setup_(parts_.recording, parts_.frames, collector.clock()), breakpoints_(std::move(parts)) {}
+      setup_(parts_.recording, {parts_.frames, parts_.python}, collector.clock()),
+      breakpoints_(std::move(parts)) {}
 
 InlineEngine::~InlineEngine() = default;
 
@@ -101,6 +102,7 @@ std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpac
                                         space->pid(), injected.error().message()));
     }
   }
+  tell_python(*inside, what);
   if (inside->agent())
     for (const auto& probe : what.probes)
       parts_.recorder.announce(probe.function);
@@ -144,6 +146,15 @@ Result<void> InlineEngine::inject(InlineSpace& space, const Installation& what,
   tell_code(space);
   collector_.add_arena(space.agent()->arena());
   return {};
+}
+
+/// Before code of the new modules is recorded.
+void InlineEngine::tell_python(InlineSpace& space, const Installation& what) {
+  PythonAtStops* const python = breakpoints_.python();
+  if (python == nullptr) return;
+  python->learn(space.space(), what.fresh);
+  const wire::PythonLayout* const layout = python->layout_of(space.space());
+  if (space.agent() && layout != nullptr) (void)space.agent()->show_python(*layout);
 }
 
 /// For the backtraces of what is recorded in its arena.
@@ -494,8 +505,8 @@ std::uint64_t InlineEngine::lost() const { return collector_.lost(); }
 
 std::vector<std::string> InlineEngine::take_complaints() {
   auto all = std::exchange(complaints_, {});
-  auto more = collector_.take_complaints();
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  for (auto more : {collector_.take_complaints(), breakpoints_.take_complaints()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

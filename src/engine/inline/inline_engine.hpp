@@ -86,6 +86,7 @@ private:
   void forget_unused(const std::shared_ptr<InlineSpace>& space);
   Result<void> inject(InlineSpace& space, const Installation& what,
                       std::optional<StoppedTracee>& stopped, std::optional<Exit>& killed);
+  void tell_python(InlineSpace& space, const Installation& what);
   void tell_code(InlineSpace& space);
   void watch_linker(InlineSpace& inside, std::optional<StoppedTracee>& stopped,
                     std::optional<Exit>& killed, InlineSpace::Left& left);

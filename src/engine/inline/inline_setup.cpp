@@ -38,10 +38,11 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
     return Error::saying("the processor's time stamp counter can't be used as a clock here");
   auto image = AgentImage::of(std::span(sonictrace_agent_begin, sonictrace_agent_end));
   if (!image) return std::move(image).error();
-  // A stack is recorded when its call begins.
-  const wire::RecordForm form = frames_ != 0 && recording_.form == RecordingOptions::Form::Whole
-                                    ? wire::RecordForm::Split
-                                    : form_of(recording_.form);
+  // Where a call is made is recorded when it begins.
+  const wire::RecordForm form =
+      (places_.frames != 0 || places_.python) && recording_.form == RecordingOptions::Form::Whole
+          ? wire::RecordForm::Split
+          : form_of(recording_.form);
   auto costs = rehearse(*image, clock_, form);
   if (!costs) return std::move(costs).error();
 
@@ -50,7 +51,7 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
   control.inside_ticks = costs->inside_ticks;
   control.ns_per_tick_32 = clock_.ns_per_tick_32();
   control.form = form;
-  if (form == wire::RecordForm::Split) control.stack_size = stack_size_for(frames_);
+  if (form == wire::RecordForm::Split) control.stack_size = stack_size_for(places_.frames);
   control.wants_histograms = recording_.percentiles;
   control.min_ticks = form == wire::RecordForm::Count ? clock_.ticks_of(recording_.min_time_ns) : 0;
   control.max_depth = recording_.max_depth;

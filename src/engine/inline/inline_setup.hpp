@@ -11,13 +11,19 @@
 
 namespace sonictrace {
 
+/// What is recorded of where a call was made.
+struct RecordedPlaces {
+  std::size_t frames = 0; ///< of its backtrace, at most
+  bool python = false;    ///< the Python function
+};
+
 /// What is the same for all processes that the agent is put into; made when the first one needs it.
 class InlineSetup {
 public:
   /// `clock` outlives this.
-  /// `frames`: of a call's backtrace, at most.
-  InlineSetup(const RecordingOptions& recording, std::size_t frames, const TickClock& clock)
-      : recording_(recording), frames_(frames), clock_(clock) {}
+  InlineSetup(const RecordingOptions& recording, const RecordedPlaces& places,
+              const TickClock& clock)
+      : recording_(recording), places_(places), clock_(clock) {}
 
   struct Made {
     AgentImage image;
@@ -32,7 +38,7 @@ public:
 
 private:
   RecordingOptions recording_;
-  std::size_t frames_;
+  RecordedPlaces places_;
   const TickClock& clock_;
   std::optional<Made> made_;
 };

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/inline/recorded_stacks.hpp"
+#include "engine/inline/shared_memory.hpp"
+#include "engine/python_frames.hpp"
 #include "sonictrace/wire/agent_abi.hpp"
 
 namespace sonictrace {
@@ -70,21 +74,46 @@ private:
 
 constexpr std::size_t rounded(std::size_t size) { return (size + 7) / 8 * 8; }
 
-void put_frames(RecordHeader header, std::span<const std::uint32_t> frames, BatchWriter& out) {
+/// Where a call was made.
+struct Frames {
+  std::optional<std::uint32_t> python;
+  std::span<const std::uint32_t> stack;
+  bool are_asked_for = false;
+
+  std::size_t count() const { return stack.size() + (python ? 1 : 0); }
+};
+
+void put_frames(RecordHeader header, const Frames& frames, BatchWriter& out) {
   header.flags = header.kind == RecordKind::Call ? wire::kFramesOfNext : std::uint8_t{0};
   header.kind = RecordKind::Frames;
-  header.detail = frames.size();
-  std::byte* const to = out.reserve(sizeof header + frames.size_bytes()) + sizeof header;
-  if (!frames.empty()) std::memcpy(to, frames.data(), frames.size_bytes());
-  out.commit(header, frames.size_bytes());
+  header.detail = frames.count();
+  const std::size_t size = frames.count() * sizeof(std::uint32_t);
+  std::byte* to = out.reserve(sizeof header + size) + sizeof header;
+  if (frames.python) {
+    std::memcpy(to, &*frames.python, sizeof *frames.python);
+    to += sizeof *frames.python;
+  }
+  if (!frames.stack.empty()) std::memcpy(to, frames.stack.data(), frames.stack.size_bytes());
+  out.commit(header, size);
+}
+
+/// Its record is as large as it says; the process may change it meanwhile.
+void learn_python_code(PythonCodes& codes, const std::byte* payload, std::size_t size) {
+  std::vector<std::byte> copy(size);
+  copy_shared(copy.data(), payload, size);
+  codes.learn(copy);
 }
 
 } // namespace
 
 bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size_t size,
                         const RecordSource& source, std::uint64_t now, BatchWriter& out) const {
-  const HeaderWords header(record);
   const auto* const payload = reinterpret_cast<const std::byte*>(&record + 1);
+  if (kind == RingKind::PythonCode) [[unlikely]] {
+    if (source.python != nullptr) learn_python_code(*source.python, payload, size);
+    return true;
+  }
+  const HeaderWords header(record);
   const KnownFunction* const function = functions_.find(header.function);
   if (function == nullptr) [[unlikely]]
     return false;
@@ -92,13 +121,23 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
   const std::size_t result_at = rounded(entry_size);
   if (result_at > size || header.result_size > size - result_at) [[unlikely]]
     return false;
-  std::span<const std::uint32_t> frames;
-  if (header.stack_size != 0) [[unlikely]] {
-    const std::size_t stack_at = result_at + rounded(header.result_size);
-    if (stack_at > size || header.stack_size > size - stack_at) return false;
-    if (stacks_ != nullptr)
-      frames = stacks_->frames_of(*source.arena, TraceeAddress(header.where),
-                                  {payload + stack_at, header.stack_size});
+  Frames frames;
+  const bool has_python = (header.flags & wire::kRingPython) != 0;
+  if (header.stack_size != 0 || has_python) [[unlikely]] {
+    std::size_t behind = result_at + rounded(header.result_size);
+    if (has_python) {
+      wire::RingPython place;
+      if (behind > size || size - behind < sizeof place) return false;
+      copy_shared(&place, payload + behind, sizeof place);
+      behind += sizeof place;
+      if (source.python != nullptr && python_ != nullptr)
+        frames.python = source.python->frame_at(place, *python_);
+    }
+    if (behind > size || header.stack_size > size - behind) return false;
+    if (stacks_ != nullptr && header.stack_size != 0)
+      frames.stack = stacks_->frames_of(*source.arena, TraceeAddress(header.where),
+                                        {payload + behind, header.stack_size});
+    frames.are_asked_for = header.stack_size != 0 || frames.python;
   }
   const Part entry = {payload, entry_size,
                       (header.flags & wire::kRingEntryWords) != 0 ? &function->entry : nullptr,
@@ -125,7 +164,7 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
       made.call = header.where;
       made.time_ns = clock_.realtime_ns(begin);
       made.detail = unknown ? 0 : clock_.duration_ns(std::min(header.ticks, time - begin));
-      if (!frames.empty()) put_frames(made, frames, out);
+      if (frames.count() != 0) put_frames(made, frames, out);
       std::byte* const to =
           out.reserve(sizeof made + sizeof(wire::CallPayload) + entry.room() + result.room()) +
           sizeof made;
@@ -145,7 +184,7 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
       made.detail = header.where;
       std::byte* const to = out.reserve(sizeof made + entry.room());
       out.commit(made, entry.put(to + sizeof made));
-      if (header.stack_size != 0) put_frames(made, frames, out);
+      if (frames.are_asked_for) put_frames(made, frames, out);
       return true;
     }
     case RingKind::Return:
@@ -162,6 +201,7 @@ bool RecordMaker::write(const wire::RingRecord& record, RingKind kind, std::size
       return true;
     }
     case RingKind::Thread:
+    case RingKind::PythonCode:
     case RingKind::Pad: break;
   }
   return false;

@@ -11,6 +11,8 @@
 namespace sonictrace {
 
 class Arena;
+class PythonCodes;
+class PythonFrames;
 class RecordedStacks;
 
 /// Whose records they are: the upper halves of their call ids.
@@ -33,7 +35,8 @@ private:
 struct RecordSource {
   std::uint32_t thread = 0;
   CallNumbers numbers;
-  const Arena* arena = nullptr; ///< of the process
+  const Arena* arena = nullptr;  ///< of the process
+  PythonCodes* python = nullptr; ///< what its records have told so far; null: nothing is kept
 };
 
 /// Makes the stream's records from the agent's.
@@ -44,6 +47,8 @@ public:
 
   /// Makes backtraces of the stacks in the records; outlives this.
   void use(RecordedStacks& stacks) { stacks_ = &stacks; }
+  /// The same of the Python functions in the records.
+  void use(PythonFrames& python) { python_ = &python; }
 
   /// The record, and `payload` bytes behind its header, may be memory that changes meanwhile.
   /// `now`: ticks; nothing has been later. False: it is malformed, and nothing was made of it.
@@ -54,6 +59,7 @@ private:
   const KnownFunctions& functions_;
   const TickClock& clock_;
   RecordedStacks* stacks_ = nullptr;
+  PythonFrames* python_ = nullptr;
 };
 
 } // namespace sonictrace

@@ -10,8 +10,8 @@
 namespace sonictrace {
 namespace {
 
-/// Those that the tracer's thread makes have the even ones.
-FrameIdPool ids() { return FrameIdPool(1, 2); }
+/// See FrameIdPool: others make some, too.
+FrameIdPool ids() { return FrameIdPool(1, 4); }
 
 Registers registers_of(const wire::RingStack& stack) {
   user_regs_struct raw = {};

@@ -32,7 +32,7 @@ bool is_committed(std::uint64_t commit, std::uint64_t position) {
 bool is_plausible(std::uint64_t commit) {
   const RingKind kind = kind_of(commit);
   const std::size_t least = kind == RingKind::Pad ? wire::kRingAlignment : sizeof(RingRecord);
-  return kind >= RingKind::Call && kind <= RingKind::Pad && size_of(commit) >= least &&
+  return kind >= RingKind::Call && kind <= RingKind::PythonCode && size_of(commit) >= least &&
          size_of(commit) <= wire::kRingSpill;
 }
 
@@ -40,7 +40,7 @@ bool is_plausible(std::uint64_t commit) {
 
 RingReader::RingReader(std::shared_ptr<Arena> arena, std::uint32_t index,
                        const CallNumbers& numbers)
-    : arena_(std::move(arena)), index_(index), source_{0, numbers, arena_.get()},
+    : arena_(std::move(arena)), index_(index), source_{0, numbers, arena_.get(), &python_},
       header_(arena_->ring(index)), data_(arena_->ring_data(index)),
       incarnation_(load_shared(header_.incarnation)) {
   position_ = load_shared(header_.tail) & ~std::uint64_t{wire::kRingAlignment - 1};

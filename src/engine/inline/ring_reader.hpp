@@ -6,6 +6,7 @@
 
 #include "engine/inline/arena.hpp"
 #include "engine/inline/record_maker.hpp"
+#include "engine/python_frames.hpp"
 
 namespace sonictrace {
 
@@ -17,6 +18,7 @@ class RingReader {
 public:
   /// Begins where the last reader of this ring has ended.
   RingReader(std::shared_ptr<Arena> arena, std::uint32_t index, const CallNumbers& numbers);
+  RingReader(const RingReader&) = delete;
 
   enum class State : std::uint8_t {
     Empty,
@@ -73,6 +75,7 @@ private:
 
   std::shared_ptr<Arena> arena_;
   std::uint32_t index_;
+  PythonCodes python_;
   RecordSource source_;
   wire::RingHeader& header_;
   const std::byte* data_;
