@@ -84,6 +84,16 @@ public:
     return id;
   }
 
+  /// A line of a Python function.
+  std::uint32_t python_frame(std::string_view function, std::string_view file, std::uint32_t line) {
+    FrameDefinition frame{frames_++, 0, "", std::string(function), 0};
+    frame.is_python = true;
+    frame.file = file;
+    frame.line = line;
+    sink_.define(frame);
+    return frame.id;
+  }
+
   /// A function of which nothing is known.
   FunctionId unknown(std::string_view mangled, const FunctionPlace& place = {}) {
     return define(mangled, proto::Prototype::unknown(), place);

@@ -52,7 +52,7 @@ struct FrameDefinition {
       0; ///< from the function's start, or from the module's where that is not known
   /// A line of a Python function, which `function` names; of what is above nothing else is set.
   bool is_python = false;
-  std::string file;
+  std::string file = {};
   std::uint32_t line = 0; ///< 0: not known
 };
 

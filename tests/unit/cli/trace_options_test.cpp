@@ -187,6 +187,8 @@ TEST(TraceOptions, say_what_to_capture_and_to_count) {
   EXPECT_TRUE(all.session.library_calls);
   EXPECT_EQ(all.session.array_limit, 7u);
   EXPECT_EQ(all.session.frames, 5u);
+  EXPECT_FALSE(all.session.python);
+  EXPECT_TRUE(options({"sonictrace", "--python", "p"}).session.python);
   EXPECT_EQ(all.session.conf_files, strings({"a:b", "c"}));
   EXPECT_EQ(all.session.debug, DebugLog(15));
   EXPECT_TRUE(all.session.captures_values);
@@ -420,6 +422,8 @@ TEST(TraceOptions, refuse_what_would_silently_do_nothing) {
        "out, or bound the log with --max-log-size\n"},
       {{"sonictrace", "-c", "-w", "3", "p"},
        "sonictrace: -w with -c: a table has no room for stacks; leave one of them out\n"},
+      {{"sonictrace", "-c", "--python", "p"},
+       "sonictrace: --python with -c: a table has no room for places; leave one of them out\n"},
       {{"sonictrace", "--output-format=json", "--split-lines", "p"},
        "sonictrace: --split-lines with --output-format=json: an object is a whole call; leave one "
        "of them out\n"},

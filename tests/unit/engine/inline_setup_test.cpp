@@ -13,7 +13,7 @@ TEST(InlineSetupTest, refuses_and_says_why_where_the_counter_is_no_clock) {
         return TickClock::Reading{ns, ns, ns, 40};
       },
       false);
-  InlineSetup setup({}, 0, clock);
+  InlineSetup setup({}, {}, clock);
 
   const auto made = setup.get();
 

@@ -26,5 +26,20 @@ TEST(FrameTexts, an_id_that_is_too_large_has_no_text) {
   EXPECT_EQ(block(texts, 0xffff'ffff), " > ?\n\n");
 }
 
+TEST(FrameTexts, of_a_python_function_name_its_file_and_line) {
+  FrameTexts texts(DemangleStyle::Full, false);
+  FrameDefinition frame{3, 0, "", "_Z1fv", 0}; // no C++ name there
+  frame.is_python = true;
+  frame.file = "/srv/a b.py";
+  frame.line = 12;
+  texts.define(frame);
+  EXPECT_EQ(block(texts, 3), " > python _Z1fv /srv/a b.py:12\n\n");
+
+  frame.line = 0;
+  frame.file = "a\nb";
+  texts.define(frame);
+  EXPECT_EQ(block(texts, 3), " > python _Z1fv a\\012b:?\n\n");
+}
+
 } // namespace
 } // namespace sonictrace

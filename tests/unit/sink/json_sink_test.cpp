@@ -153,6 +153,26 @@ TEST(JsonSink, writes_backtraces) {
       << log;
 }
 
+TEST(JsonSink, writes_the_python_function_apart_from_the_stack) {
+  Fixture t(plain());
+  auto& b = t.build;
+  b.enter(1, b.function("int f();"));
+  b.frames(1, {b.python_frame("Shape.area", "/srv/shape.py", 30), b.frame(0x10)});
+  b.leave(1);
+  b.enter(1, b.function("int g();"));
+  b.frames(1, {b.python_frame("<module>", "made up", 0)});
+  b.leave(1);
+
+  const std::string log = t.finished();
+  EXPECT_NE(log.find(R"(,"python":{"function":"Shape.area","file":"/srv/shape.py","line":30},)"
+                     R"("frames":[{"module":null,)"),
+            std::string::npos)
+      << log;
+  EXPECT_NE(log.find(R"(,"python":{"function":"<module>","file":"made up","line":null}})"),
+            std::string::npos)
+      << log;
+}
+
 TEST(JsonSink, writes_the_call_that_a_child_was_born_in_with_the_arguments_of_its_parent) {
   Fixture t(plain());
   auto& b = t.build;
