@@ -32,7 +32,17 @@ public:
   explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   std::uint8_t byte() { return Records::value<std::uint8_t>(bytes_, at_++).value_or(0); }
-  void skip(std::size_t size) { at_ += size; }
+  bool is_at_end() const { return at_ >= bytes_.size(); }
+  void skip(std::size_t size) { at_ += std::min(size, bytes_.size()); }
+  std::size_t leb128() {
+    std::size_t value = 0;
+    for (unsigned shift = 0; at_ < bytes_.size() && shift < 63; shift += 7) {
+      const std::uint8_t next = byte();
+      value |= std::size_t{next & 0x7fU} << shift;
+      if ((next & 0x80) == 0) break;
+    }
+    return value;
+  }
   void skip_leb128() {
     while (at_ < bytes_.size() && (byte() & 0x80) != 0) {}
   }
@@ -48,6 +58,7 @@ private:
 };
 
 struct CommonInformation {
+  bool is_known = false;             ///< it has augmentation data, as all that compilers write
   std::uint8_t pointer_encoding = 0; ///< absolute
   bool has_landing_pads = false;
 };
@@ -59,6 +70,7 @@ CommonInformation read_cie(std::span<const std::byte> record, std::size_t word_s
   const std::uint8_t version = cursor.byte();
   const std::string_view augmentation = cursor.text();
   if (!augmentation.starts_with('z')) return result;
+  result.is_known = true;
   cursor.skip_leb128(); // code alignment
   cursor.skip_leb128(); // data alignment
   if (version == 1) {
@@ -128,6 +140,45 @@ std::optional<ElfAddress> UnwindIndex::begin_behind(ElfAddress address) const {
   const std::size_t behind = first_behind(address);
   if (behind == count_) return std::nullopt;
   return at_ + entry(behind, 0);
+}
+
+std::vector<ElfAddress> UnwindIndex::entries_of_calls() const {
+  std::vector<ElfAddress> all;
+  for (std::size_t index = 0; index < count_; ++index)
+    if (has_frame_of_caller(at_ + entry(index, 1))) all.push_back(at_ + entry(index, 0));
+  return all;
+}
+
+/// Before the first instruction is behind it, nothing is said of its frame but what the CIE says of
+/// all (psABI 4.2.3, DWARF 6.4.2).
+bool UnwindIndex::has_frame_of_caller(ElfAddress fde) const {
+  constexpr std::size_t kEnough = 512;
+  constexpr std::uint8_t kNop = 0x00, kAdvance1 = 0x02, kAdvance4 = 0x04, kArgumentSize = 0x2e,
+                         kAdvance = 0x40;
+  const auto record = image_.bytes_at(fde, kEnough);
+  const auto length = Records::value<std::uint32_t>(record, 0);
+  const auto cie_distance = Records::value<std::uint32_t>(record, 4);
+  if (!length || *length == 0 || *length == 0xffff'ffff || !cie_distance || *cie_distance == 0)
+    return false;
+  const std::size_t word_size = pointer_size(image_.machine());
+  const CommonInformation cie =
+      read_cie(image_.bytes_at(fde + (4 - std::int64_t{*cie_distance}), kEnough), word_size);
+  const auto size = size_of(cie.pointer_encoding, word_size);
+  if (!cie.is_known || !size) return false;
+  Cursor cursor(record.first(std::min<std::size_t>(record.size(), std::size_t{*length} + 4)));
+  cursor.skip(8 + 2 * *size);
+  cursor.skip(cursor.leb128());
+  while (!cursor.is_at_end()) {
+    const std::uint8_t instruction = cursor.byte();
+    if (instruction == kNop) continue;
+    if (instruction == kArgumentSize) {
+      cursor.skip_leb128();
+      continue;
+    }
+    return (instruction & 0xc0) == kAdvance ||
+           (instruction >= kAdvance1 && instruction <= kAdvance4);
+  }
+  return true;
 }
 
 std::optional<FunctionRange> UnwindIndex::read_fde(ElfAddress fde, ElfAddress begin) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "sonictrace/base/address.hpp"
 #include "sonictrace/elf/image.hpp"
@@ -29,7 +30,12 @@ public:
   /// Where the next function behind `address` begins.
   std::optional<ElfAddress> begin_behind(ElfAddress address) const;
 
+  /// Where code begins that has its caller's frame still: the return address is on top of the
+  /// stack, as a call has left it. In the table's order.
+  std::vector<ElfAddress> entries_of_calls() const;
+
 private:
+  bool has_frame_of_caller(ElfAddress fde) const;
   std::size_t first_behind(ElfAddress address) const; ///< index of an entry, or count_
   std::int32_t entry(std::size_t index, std::size_t column) const;
   std::optional<FunctionRange> read_fde(ElfAddress fde, ElfAddress begin) const;

@@ -1,8 +1,11 @@
 #include "sonictrace/probe/planner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "sonictrace/elf/nameless.hpp"
 #include "sonictrace/names/demangle.hpp"
 
 namespace sonictrace {
@@ -44,6 +47,11 @@ std::string short_name(std::string_view mangled) {
   return is_mangled ? demangle(mangled, DemangleStyle::Short) : std::string(mangled);
 }
 
+/// `libfoo.so+0x1234`, with the address as the file states it: what a backtrace shows.
+std::string place_name(const ProbeModule& module, ElfAddress address) {
+  return fmt::format("{}+{:#x}", module.soname, address.value());
+}
+
 } // namespace
 
 /// Who implements an import of `caller`, if calls of it are wanted; else nothing.
@@ -60,8 +68,10 @@ std::optional<FoundSymbol> ProbePlanner::wanted(const ModuleList& modules,
   if (!by_default && !selectors_.may_select_call(caller.name(), function)) return std::nullopt;
 
   FoundSymbol found;
-  if (import.binding == elf::SlotBinding::Irelative) found.module = &caller;
-  else found = modules.resolve(caller, import.name, import.version);
+  if (import.binding == elf::SlotBinding::Irelative)
+    found.module = &caller;
+  else
+    found = modules.resolve(caller, import.name, import.version);
   // LTRACE: -l knows no IFUNC functions. Those that the program itself calls are missed too much.
   if (as_ltrace && selectors_.has_only_libraries() && !caller.is_main && found.symbol != nullptr &&
       found.symbol->type == elf::SymbolType::Ifunc)
@@ -123,11 +133,10 @@ void ProbePlanner::plan_calls(const ModuleList& modules, const ProbeModule& modu
   for (const auto& site : calls->sites) {
     if (function_of[site.import] == kNone) continue;
     ++report.sites;
-    plan.probes.push_back(
-        {site.kind == elf::SiteKind::Jump ? ProbeKind::Jump : ProbeKind::Call,
-         module.bias.to_tracee(site.at), site.size,
-         module.bias.to_tracee(calls->imports[site.import].slot), function_of[site.import],
-         std::nullopt, false});
+    plan.probes.push_back({site.kind == elf::SiteKind::Jump ? ProbeKind::Jump : ProbeKind::Call,
+                           module.bias.to_tracee(site.at), site.size,
+                           module.bias.to_tracee(calls->imports[site.import].slot),
+                           function_of[site.import], std::nullopt, false});
   }
   for (const auto import : calls->hoisted) {
     const auto& found = found_of[import];
@@ -144,20 +153,27 @@ void ProbePlanner::plan_calls(const ModuleList& modules, const ProbeModule& modu
 
 void ProbePlanner::plan_entries(const ProbeModule& module, Plan& plan, ModulePlan& report) {
   if (!selectors_.has_entry_rules() || !selectors_.may_select_entries_of(module.name())) return;
+  const bool by_place = selectors_.names_places();
+  const auto is_place_selected = [&](const std::string& place) {
+    return selectors_.selects_entry(module.name(), {place, place, true});
+  };
   std::optional<ElfAddress> previous; // two names of one address are one function
   for (const auto& symbol : module.parsed->image().functions()) {
     if (is_never_watched(symbol.name)) continue;
     if (previous == symbol.value) {
       // LTRACE: it has the name that it finds last.
-      if (main_only_by_default_ && selectors_.selects_entry(module.name(), {symbol.name, symbol.name}))
+      if (main_only_by_default_ &&
+          selectors_.selects_entry(module.name(), {symbol.name, symbol.name}))
         plan.functions.back().mangled = symbol.name;
       continue;
     }
-    // The unlikely part of a function, which is jumped to in the middle of its frame: no return address
-    // is on top of the stack there.
+    // The unlikely part of a function, which is jumped to in the middle of its frame: no return
+    // address is on top of the stack there.
     if (symbol.name.ends_with(".cold")) continue;
     const auto display = short_name(symbol.name);
-    if (!selectors_.selects_entry(module.name(), {symbol.name, display})) continue;
+    if (!selectors_.selects_entry(module.name(), {symbol.name, display}) &&
+        !(by_place && is_place_selected(place_name(module, symbol.value))))
+      continue;
     previous = symbol.value;
     ++report.entries;
     const auto function = static_cast<std::uint32_t>(plan.functions.size());
@@ -165,6 +181,16 @@ void ProbePlanner::plan_entries(const ProbeModule& module, Plan& plan, ModulePla
     plan.probes.push_back({ProbeKind::Entry, module.bias.to_tracee(symbol.value), 0,
                            TraceeAddress(), function, std::nullopt,
                            symbol.type == elf::SymbolType::Ifunc});
+  }
+  if (!by_place) return;
+  for (const ElfAddress address : elf::nameless_functions(module.parsed->image())) {
+    std::string place = place_name(module, address);
+    if (!is_place_selected(place)) continue;
+    ++report.entries;
+    const auto function = static_cast<std::uint32_t>(plan.functions.size());
+    plan.functions.push_back({std::move(place), std::nullopt, module.id, true});
+    plan.probes.push_back({ProbeKind::Entry, module.bias.to_tracee(address), 0, TraceeAddress(),
+                           function, std::nullopt, false});
   }
 }
 

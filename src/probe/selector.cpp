@@ -59,12 +59,14 @@ public:
     decisive_.assign(filters_.size(), -1);
 
     for (const RuleId id : any_name_)
-      if (modules_fit(id, calling, having)) note_match(id);
+      if (modules_fit(id, calling, having) && !(function.is_place && rules_[id].rule.adds))
+        note_match(id);
     note_named(function.mangled, calling, having);
     const bool has_other_name = !mangled_only_ && function.short_name != function.mangled;
     if (has_other_name) note_named(function.short_name, calling, having);
     for (const RuleId id : patterns_) {
       if (!modules_fit(id, calling, having)) continue;
+      if (function.is_place && rules_[id].rule.adds && !rules_[id].rule.names_places()) continue;
       const NamePattern& symbol = rules_[id].rule.symbol;
       if (symbol.matches(function.mangled) ||
           (has_other_name && symbol.matches(function.short_name)))
@@ -74,7 +76,7 @@ public:
     // Filters are united; in each the last rule that matched decides.
     for (std::size_t i = 0; i < filters_.size(); ++i) {
       const bool selected = decisive_[i] < 0
-                                ? filters_[i].from_all
+                                ? filters_[i].from_all && !function.is_place
                                 : rules_[static_cast<std::size_t>(decisive_[i])].rule.adds;
       if (selected) return true;
     }
@@ -92,7 +94,8 @@ public:
     const auto adds = [&](RuleId id) { return rules_[id].rule.adds && module.as_caller[id]; };
     const auto adds_named = [&](std::string_view name) {
       const auto found = by_name_.find(name);
-      return found != by_name_.end() && std::any_of(found->second.begin(), found->second.end(), adds);
+      return found != by_name_.end() &&
+             std::any_of(found->second.begin(), found->second.end(), adds);
     };
     const auto is_wide = [](const Filter& filter) { return filter.from_all; };
     if (std::any_of(filters_.begin(), filters_.end(), is_wide)) return true;
@@ -114,6 +117,12 @@ public:
     const KnownModule& module = known(owner, last_library_);
     const auto fits = [&](RuleId id) { return module.as_library[id]; };
     return may_select(fits, fits);
+  }
+
+  bool names_places() const {
+    return std::any_of(rules_.begin(), rules_.end(), [](const Entry& entry) {
+      return entry.rule.adds && entry.rule.names_places();
+    });
   }
 
   bool shows_caller() const {
@@ -298,6 +307,8 @@ bool SelectorSet::selects_call(const ModuleName& caller, const FunctionName& fun
                                const ModuleName* callee) {
   return rules_->calls.selects(&caller, function, callee);
 }
+
+bool SelectorSet::names_places() const { return rules_->entries.names_places(); }
 
 bool SelectorSet::selects_entry(const ModuleName& module, const FunctionName& function) {
   return rules_->entries.selects(nullptr, function, &module);

@@ -24,6 +24,8 @@ struct SelectorRule {
   std::string caller_text;
   bool names_caller = false; ///< has a `CALLER->`
 
+  /// It has a `+0x`, as the names of functions that are called after their place do.
+  bool names_places() const { return text.find("+0x") != std::string::npos; }
   bool is_everything() const {
     return symbol.is_everything() && caller.is_everything() && library.is_everything();
   }

@@ -31,6 +31,24 @@ bool is_literal_bracket(std::string_view text) {
 
 constexpr std::string_view kSeparators = ",+-@";
 
+/// Length of the name of a place that the text begins with, `libfoo.so+0x1234`, perhaps with
+/// wildcards in the number; 0: of none. It ends before a comma, `@`, a blank, or another rule.
+std::size_t place_length(std::string_view text) {
+  constexpr std::string_view kNumber = "+0x";
+  constexpr std::size_t kLongest = 1024; // a filter of nothing but signs is to take linear time
+  text = text.substr(0, kLongest);
+  std::size_t end = text.find_first_of(",@ />");
+  if (end == std::string_view::npos) end = text.size();
+  const std::size_t number = text.substr(0, end).find(kNumber);
+  if (number == std::string_view::npos || number == 0) return 0;
+  std::size_t at = number + kNumber.size();
+  while (at < end &&
+         std::string_view("0123456789abcdef*?").find(text[at]) != std::string_view::npos)
+    ++at;
+  const bool is_whole = at == end || text[at] == '+' || text[at] == '-';
+  return is_whole && at > number + kNumber.size() ? at : 0;
+}
+
 } // namespace
 
 FilterSyntax::FilterSyntax(std::string_view text)
@@ -46,7 +64,10 @@ FilterSyntax::FilterSyntax(std::string_view text)
         continue;
       }
     }
-    if (const std::size_t length = name_length(at); length > 0) {
+    const std::size_t place = at_start && kSeparators.find(c) == std::string_view::npos
+                                  ? place_length(text_.substr(at))
+                                  : 0;
+    if (const std::size_t length = std::max(place, name_length(at)); length > 0) {
       std::fill_n(free_.begin() + static_cast<std::ptrdiff_t>(at), length, false);
       at += length;
       at_start = false;

@@ -100,7 +100,9 @@ void FunctionNames::name_all(const std::vector<FunctionId>& namesakes) {
     const FunctionDefinition& definition = entries_[id].definition;
     Function& function = entries_[id].function;
     const std::string module = soname(definition.implemented_by);
-    const bool with_module = definition.entry ? !definition.entry_in_main : several;
+    // A function that is called after its place says where it is.
+    const bool is_place = !module.empty() && definition.mangled.starts_with(module + "+0x");
+    const bool with_module = definition.entry ? !definition.entry_in_main && !is_place : several;
     function.shown.clear();
     if (naming_.show_caller && !definition.entry) {
       const std::string caller = soname(definition.caller);

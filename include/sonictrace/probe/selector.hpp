@@ -20,6 +20,8 @@ struct ModuleName {
 struct FunctionName {
   std::string_view mangled;
   std::string_view short_name; ///< demangled, without parameters; equal to `mangled` for C
+  /// It is called after its place, `libfoo.so+0x1234`: only rules that say so (+0x) select it.
+  bool is_place = false;
 };
 
 /// What the user wrote.
@@ -50,22 +52,24 @@ public:
   /// Lines must show who calls (`CALLER->`): a rule selects by it, or, as ltrace does it, there
   /// is an -e or -l. `NAME@MAIN` alone does not count: there is one caller only.
   bool shows_caller() const;
-  bool has_call_rules() const;  ///< any -e or -l
+  bool has_call_rules() const;     ///< any -e or -l
   bool has_only_libraries() const; ///< -l, and no -e
-  bool has_entry_rules() const; ///< any -x
+  bool has_entry_rules() const;    ///< any -x
 
   /// Whether a call of `function`, made by `caller`, is wanted. `callee` is the module that
   /// implements it; null while that is not known (a rule with a library then does not match).
   /// Remembers which patterns matched anything.
   bool selects_call(const ModuleName& caller, const FunctionName& function,
                     const ModuleName* callee);
+  /// Whether any -x may select a function by its place.
+  bool names_places() const;
   /// Whether the entry point of `function` in `module` is wanted.
   bool selects_entry(const ModuleName& module, const FunctionName& function);
 
   /// The module is there: `unmatched` must not say that none of its name is.
   void see_module(const ModuleName& module);
-  /// False when no module that might implement it would make this call a wanted one: then nobody need
-  /// search for that module.
+  /// False when no module that might implement it would make this call a wanted one: then nobody
+  /// need search for that module.
   bool may_select_call(const ModuleName& caller, const FunctionName& function) const;
   /// Cheap pre-checks: false when no rule can match anything called by / contained in the module.
   bool may_select_calls_of(const ModuleName& caller) const;

@@ -285,6 +285,39 @@ TEST(Selector, selects_entries_by_the_module_that_contains_them) {
   EXPECT_EQ(letters("@/opt/demo/bin/*"), "c");
 }
 
+TEST(Selector, selects_what_is_called_after_its_place_only_by_rules_that_say_so) {
+  const FunctionName one{"libdraw+gl-x.so+0x12f0", "libdraw+gl-x.so+0x12f0", true};
+  const FunctionName two{"libshape.so.2+0x12f0", "libshape.so.2+0x12f0", true};
+  const auto letters = [&](const char* filter) {
+    SelectorOptions options;
+    options.entries = {filter};
+    SelectorSet set = parsed(options);
+    std::string result;
+    if (set.selects_entry(kGl, one)) result += '1';
+    if (set.selects_entry(kShape, two)) result += '2';
+    if (set.selects_entry(kGl, {"draw", "draw"})) result += 'd';
+    if (set.selects_entry(kC, {"malloc", "malloc"})) result += 'm';
+    EXPECT_TRUE(set.names_places() || result.find_first_of("12") == std::string::npos);
+    return result;
+  };
+  EXPECT_EQ(letters("*"), "dm");
+  EXPECT_EQ(letters("*@libdraw*"), "d");
+  EXPECT_EQ(letters("-malloc"), "d");
+  EXPECT_EQ(letters("lib*"), "");
+  EXPECT_EQ(letters("libshape.so.2+0x12f0"), "2");
+  EXPECT_EQ(letters("libdraw+gl-x.so+0x12f0"), "1");
+  EXPECT_EQ(letters("libdraw+gl-x.so+0x12f0,malloc"), "1m");
+  EXPECT_EQ(letters("malloc,libshape.so.2+0x12f0@libshape*"), "2m");
+  EXPECT_EQ(letters("libshape.so.2+0x12f0+malloc"), "2m");
+  EXPECT_EQ(letters("libshape.so.2+0x*"), "2");
+  EXPECT_EQ(letters("*+0x*"), "12");
+  EXPECT_EQ(letters("*+0x12??@libdraw*"), "1");
+  EXPECT_EQ(letters("*+0x*,-*@libdraw*"), "2");
+  EXPECT_EQ(letters("*,*+0x*"), "12dm");
+  EXPECT_EQ(letters("libshape.so.2+0x12f"), "");
+  EXPECT_EQ(letters("malloc+0xyz"), "m") << "is no number, and another name";
+}
+
 TEST(Selector, knows_without_a_function_where_nothing_can_match) {
   const auto may = [](const char* filter, const ModuleName& module) {
     return parsed(calls({filter})).may_select_calls_of(module);
@@ -429,9 +462,9 @@ TEST(Selector, takes_no_longer_than_a_moment_over_a_hostile_filter) {
   };
   const auto begin = std::chrono::steady_clock::now();
 
-  for (const char* text :
-       {"<", ">",  "<(",    "<(>", "a+", "->", "a->", "@",   ",",           "operator", "*a",
-        "?", "[]", "[abi:", "\\",  "/",  "/a", "(",   "[a]", "[[:alpha:]]", "<,>"}) {
+  for (const char* text : {"<",    ">", "<(", "<(>",      "a+",  "->",          "a->", "a+0x1+",
+                           "a+0x", "@", ",",  "operator", "*a",  "?",           "[]",  "[abi:",
+                           "\\",   "/", "/a", "(",        "[a]", "[[:alpha:]]", "<,>"}) {
     for (const bool ltrace : {false, true}) {
       SelectorOptions options = calls({repeated(text)});
       options.ltrace = ltrace;
