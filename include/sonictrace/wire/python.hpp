@@ -130,13 +130,10 @@ public:
   /// Where the innermost Python function of the thread with this pthread_self(3) is. False: it has
   /// none, or what is there does not make sense.
   bool find(std::uint64_t thread, PythonHint& hint, PythonPlace& place) {
-    if (hint.state == 0 || !read_thread(hint.state, thread) || !is_linked(hint.state)) {
-      hint.state = search(thread, hint.missed);
-      if (hint.state == 0) return false;
-    }
-    std::uint64_t frame = word_at(layout_.thread_frame);
-    if (layout_.cframe_frame != kNoMember && !read_word(frame + layout_.cframe_frame, frame))
-      return false;
+    std::uint64_t frame = 0;
+    if (hint.state == 0 || !read_thread(hint.state, thread) || !is_linked(hint.state) ||
+        !read_frame(frame) || frame == 0)
+      hint.state = search(thread, hint.missed, frame);
     constexpr int kMostInRow = 16;
     for (int i = 0; i < kMostInRow && frame != 0; ++i) {
       if (!read_object(frame, frame_span())) return false;
@@ -274,11 +271,20 @@ private:
     return read_word(link, linked) && linked == state;
   }
 
-  /// Leaves the PyThreadState that it finds in `bytes_`. New ones come first in their list, so that
-  /// there is none as long as that begins with `missed`.
-  std::uint64_t search(std::uint64_t thread, std::uint64_t& missed) {
+  /// The innermost frame of the PyThreadState in `bytes_`.
+  bool read_frame(std::uint64_t& frame) {
+    frame = word_at(layout_.thread_frame);
+    return layout_.cframe_frame == kNoMember || read_word(frame + layout_.cframe_frame, frame);
+  }
+
+  /// The thread's PyThreadState, and its innermost frame. A thread that has been in several
+  /// interpreters has one in each: the newest of those that have a frame is meant. New threads come
+  /// first in their list, so that there is none as long as that begins with `missed`.
+  std::uint64_t search(std::uint64_t thread, std::uint64_t& missed, std::uint64_t& frame) {
     constexpr int kMostInterpreters = 64, kMostThreads = 4096;
     std::uint64_t interpreter = 0, first = 0;
+    bool is_known = false;
+    frame = 0;
     if (!read_word(layout_.runtime + layout_.runtime_interpreters, interpreter)) return 0;
     for (int i = 0; i < kMostInterpreters && interpreter != 0; ++i) {
       std::uint64_t state = 0;
@@ -289,12 +295,16 @@ private:
       }
       for (int k = 0; k < kMostThreads && state != 0; ++k) {
         if (!read_object(state, thread_span())) break;
-        if (word_at(layout_.thread_id) == thread) return state;
-        state = word_at(layout_.thread_next);
+        const std::uint64_t next = word_at(layout_.thread_next);
+        if (word_at(layout_.thread_id) == thread) {
+          is_known = true;
+          if (read_frame(frame) && frame != 0) return state;
+        }
+        state = next;
       }
       if (!read_word(interpreter + layout_.interpreter_next, interpreter)) return 0;
     }
-    missed = first;
+    if (!is_known) missed = first;
     return 0;
   }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "engine/inline/merge.hpp"
@@ -59,6 +60,68 @@ protected:
   RecordMaker maker{functions, clock};
   std::optional<RingReader> reader;
 };
+
+/// A Python function `f` of a.py, its first instruction in line 11.
+std::vector<std::uint64_t> python_code(std::uint64_t key) {
+  wire::PythonCodeHead head{};
+  head.key = key;
+  head.first_line = 10;
+  head.lines = wire::PythonLines::Locations;
+  head.name_size = 1;
+  head.file_size = 4;
+  head.lines_size = 2;
+  head.name_unit = head.file_unit = 1;
+  std::vector<std::uint64_t> words(sizeof head / 8 + 3);
+  std::memcpy(words.data(), &head, sizeof head);
+  std::memcpy(&words[4], "f", 1);
+  std::memcpy(&words[5], "a.py", 4);
+  std::memcpy(&words[6], "\xe8\x02", 2);
+  return words;
+}
+
+TEST_F(RingReaderTest, puts_the_python_function_that_made_a_call_behind_its_beginning) {
+  std::vector<FrameDefinition> defined;
+  PythonFrames frames([&](const FrameDefinition& frame) { defined.push_back(frame); },
+                      FrameIdPool(3, 4));
+  maker.use(frames);
+  const auto enter = [&](const wire::RingPython& python) {
+    const std::vector<std::uint64_t> words = {1, 2, 3, 4};
+    const auto place = producer->take(sizeof(wire::RingRecord) + 32 + sizeof python);
+    auto record = RingProducer::record_of({.end = 10, .function = 1});
+    record.flags = wire::kRingEntryWords | wire::kRingPython;
+    producer->fill(place, record, words, {});
+    std::memcpy(producer->at(place) + sizeof record + 32, &python, sizeof python);
+    producer->commit(place, RingKind::Enter);
+  };
+  producer->write(RingKind::PythonCode, {}, python_code(7));
+  enter({7, 0});
+  enter({8, 0}); // of which nothing was told
+
+  const auto records = read();
+
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].header.kind, RecordKind::Enter);
+  EXPECT_EQ(records[1].header.kind, RecordKind::Frames);
+  EXPECT_EQ(records[1].header.detail, 1U);
+  ASSERT_GE(records[1].payload.size(), 4U);
+  std::uint32_t id = 0;
+  std::memcpy(&id, records[1].payload.data(), sizeof id);
+  ASSERT_EQ(defined.size(), 1U);
+  EXPECT_EQ(id, defined[0].id);
+  EXPECT_EQ(defined[0].function, "f");
+  EXPECT_EQ(defined[0].line, 11U);
+  EXPECT_EQ(records[2].header.kind, RecordKind::Enter);
+  EXPECT_EQ(reader->calls(), 2U);
+}
+
+TEST_F(RingReaderTest, skips_a_call_whose_python_function_is_cut_off) {
+  auto record = RingProducer::record_of({.end = 10, .function = 1});
+  record.flags = wire::kRingEntryWords | wire::kRingPython;
+  producer->write(RingKind::Enter, record, std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(reader->is_damaged());
+}
 
 TEST_F(RingReaderTest, makes_fields_of_a_calls_words) {
   producer->call({.begin = 100, .end = 150, .function = 1, .depth = 2}, {{1, 2, 3, 4}}, {{9}});

@@ -413,6 +413,31 @@ TEST_P(PythonVersions, find_the_thread_again_as_long_as_it_is_in_the_list) {
   EXPECT_EQ(hint.state, 0u);
 }
 
+TEST_P(PythonVersions, look_for_the_interpreter_in_which_a_thread_has_a_function) {
+  Process process(GetParam());
+  const PythonLayout layout = process.layout();
+  // A newer interpreter, where the thread has been as well, and has returned from.
+  constexpr Pointer kNewer = 0x2000'0000, kThere = 0x2000'1000, kNoFrame = 0x2000'2000;
+  std::string interpreter(256, '\0'), thread(256, '\0'), runtime(256, '\0');
+  const auto put = [](std::string& object, std::uint32_t offset, std::uint64_t word) {
+    std::memcpy(object.data() + offset, &word, sizeof word);
+  };
+  put(runtime, layout.runtime_interpreters, kNewer);
+  put(interpreter, layout.interpreter_next, kInterpreter);
+  put(interpreter, layout.interpreter_threads, kThere);
+  put(thread, layout.thread_id, kSelf);
+  put(thread, layout.thread_interpreter, kNewer);
+  if (layout.cframe_frame != wire::kNoMember) put(thread, layout.thread_frame, kNoFrame);
+  process.memory.map(kNoFrame, std::string(64, '\0'));
+  process.memory.map(kRuntime, runtime);
+  process.memory.map(kNewer, interpreter);
+  process.memory.map(kThere, thread);
+  wire::PythonHint hint{kThere, 0};
+
+  EXPECT_EQ(place_in(process.memory, layout, hint), "Shape.area /srv/shape.py:30");
+  EXPECT_EQ(hint.state, kThread);
+}
+
 TEST_P(PythonVersions, do_not_look_for_a_thread_again_before_another_one_has_come) {
   Process process(GetParam());
   const PythonLayout layout = process.layout();
