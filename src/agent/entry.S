@@ -8,7 +8,7 @@
   .hidden agent_header
 agent_header: /* wire::AgentHeader */
   .ascii "sonicagt"
-  .long 3 /* kAgentVersion */
+  .long 4 /* kAgentVersion */
   .long agent_text_end - agent_header
   .long agent_enter_routine - agent_header
   .long agent_find_object_routine - agent_header

@@ -13,7 +13,7 @@
 
 namespace sonictrace::wire {
 
-constexpr std::uint32_t kAgentVersion = 3;
+constexpr std::uint32_t kAgentVersion = 4;
 
 // ---- the agent's image: [ text | private data ], one reservation --------------------------------
 

@@ -38,6 +38,10 @@ enum class Way : std::uint8_t { Never, Call, Entry, Breakpoint };
 Way way_of(const SiteProbe& probe, std::string_view function, bool linker_is_musl) {
   if (is_never_patched(function)) return Way::Never; // see docs/AGENT.md
   if (probe.kind != ProbeKind::Entry && probe.slot != TraceeAddress()) return Way::Call;
+  // Without a symbol it is called from its own file only, where a compiler that sees both leaves
+  // values in registers that the callee does not change (gcc's -fipa-ra). Return thunks change
+  // them.
+  if (function.find("+0x") != std::string_view::npos) return Way::Breakpoint;
   // Of a function that returns twice, or looks at its caller, the entry has no slot of its own.
   if (probe.kind != ProbeKind::Entry || probe.module == nullptr ||
       (flags_by_name(function, linker_is_musl) & ~wire::kSiteForbids) != 0)
