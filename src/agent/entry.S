@@ -210,11 +210,16 @@ agent_syscall: /* kCallingCode of process/: a system call, and rt_sigreturn(2) s
 /* A traced call has returned to its thunk; r11 = its entry, rsp = behind the place of the return
    address. The frame:
 
-      56  the return address, which makes this an ordinary frame
-      48  (nothing)
-      32  st0, if the site asks for it
-      16  low halves of xmm0, xmm1, likewise
-       0  rax rdx                               <- rsp                                          */
+     104  the return address, which makes this an ordinary frame
+      96  (nothing)
+      80  st0, if the site asks for it
+      64  low halves of xmm0, xmm1, likewise
+      48  rax rdx
+       0  r10 r9 r8 rdi rsi rcx                    <- rsp
+
+   The last ones are the caller's to save, and it may know better: what was compiled together with the
+   called function keeps in them what that one leaves alone (gcc's -fipa-ra). */
+  .set EXIT_SAVED, 48
   .globl agent_thunk_exit
   .hidden agent_thunk_exit
   .balign 64
@@ -231,22 +236,39 @@ agent_thunk_exit:
   .cfi_adjust_cfa_offset 8
   push %rax
   .cfi_adjust_cfa_offset 8
+  push %rcx
+  .cfi_adjust_cfa_offset 8
+  push %rsi
+  .cfi_adjust_cfa_offset 8
+  push %rdi
+  .cfi_adjust_cfa_offset 8
+  push %r8
+  .cfi_adjust_cfa_offset 8
+  push %r9
+  .cfi_adjust_cfa_offset 8
+  push %r10
+  .cfi_adjust_cfa_offset 8
   mov ENTRY_SITE(%r11), %rcx
   testl $SITE_HAS_RESULT_VECTORS | SITE_HAS_X87, SITE_FLAGS(%rcx)
   jnz 3f
 1:
   FIND_BLOCK %rdi, %rcx, %rdx, 4f
 2:
-  mov %rsp, %rdi
+  lea EXIT_SAVED(%rsp), %rdi
   mov %r11, %rsi
   call agent_leave
-  /* What the caller happens to find in these must not change from run to run: it shows up in the log
-     where nobody knows how many arguments a function has. */
-  xor %ecx, %ecx
-  xor %esi, %esi
-  xor %edi, %edi
-  xor %r8d, %r8d
-  xor %r9d, %r9d
+  pop %r10
+  .cfi_adjust_cfa_offset -8
+  pop %r9
+  .cfi_adjust_cfa_offset -8
+  pop %r8
+  .cfi_adjust_cfa_offset -8
+  pop %rdi
+  .cfi_adjust_cfa_offset -8
+  pop %rsi
+  .cfi_adjust_cfa_offset -8
+  pop %rcx
+  .cfi_adjust_cfa_offset -8
   pop %rax
   .cfi_adjust_cfa_offset -8
   pop %rdx
@@ -254,18 +276,18 @@ agent_thunk_exit:
   add $40, %rsp
   .cfi_adjust_cfa_offset -40
   ret
-  .cfi_adjust_cfa_offset 56
+  .cfi_adjust_cfa_offset 56 + EXIT_SAVED
 
 3:
   testl $SITE_HAS_RESULT_VECTORS, SITE_FLAGS(%rcx)
   jz 5f
-  movq %xmm0, EXIT_FRAME_VECTORS(%rsp)
-  movq %xmm1, EXIT_FRAME_VECTORS+8(%rsp)
+  movq %xmm0, EXIT_SAVED+EXIT_FRAME_VECTORS(%rsp)
+  movq %xmm1, EXIT_SAVED+EXIT_FRAME_VECTORS+8(%rsp)
 5:
   testl $SITE_HAS_X87, SITE_FLAGS(%rcx)
   jz 1b
-  fstpt EXIT_FRAME_X87(%rsp)
-  fldt EXIT_FRAME_X87(%rsp)
+  fstpt EXIT_SAVED+EXIT_FRAME_X87(%rsp)
+  fldt EXIT_SAVED+EXIT_FRAME_X87(%rsp)
   jmp 1b
 
 4: /* rdi = the thread's key */
