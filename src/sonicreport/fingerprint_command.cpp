@@ -14,7 +14,6 @@ class FingerprintCommand final : public Command {
 public:
   void add_options(CLI::App& app) override {
     common_.add_to(app, "");
-    app.add_option("-o", common_.output, "a file instead of stdout: base.sfp")->type_name("FILE");
     app.add_option("--param", parameters_, "what the runs were made with, NAME=VALUE; several")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

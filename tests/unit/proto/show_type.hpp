@@ -32,8 +32,9 @@ inline std::string show(const Length& length) {
 /// as `^`.
 inline std::string show(const Type& type, int levels = 8) {
   static constexpr const char* kLenses[] = {
-      "",      "guess:", "hex:",   "oct:",    "bool:",     "bits:",       "enum:", "flags:",
-      "text:", "path:",  "bytes:", "format:", "vaformat:", "scanformat:", "addr:", "hide:"};
+      "",        "guess:",    "hex:",        "oct:",   "bool:", "bits:",
+      "enum:",   "flags:",    "text:",       "text?:", "path:", "bytes:",
+      "format:", "vaformat:", "scanformat:", "addr:",  "hide:"};
   std::string text = kLenses[static_cast<std::size_t>(type.lens)];
   if (levels == 0) return text + "^";
   const std::string size = type.size == 0 ? "word" : std::to_string(type.size);
