@@ -67,6 +67,8 @@ int main(int argc, char** argv) {
   long own_wrong = 0;
   for (long i = 0; i < throws; ++i)
     own_wrong += throw_and_catch(i) + catch_from_below(i);
+  while (handled == 0)
+    sched_yield();
   done = 1;
   pthread_join(thread, nullptr);
   own_wrong += tp_one(1) != 2; // which shows that the calls before it were left
