@@ -15,8 +15,9 @@ step "packages"
 step "build"
 [ -f "$root/build/CMakeCache.txt" ] ||
   cmake --log-level=WARNING -S "$root" -B "$root/build" -DBUILD_TESTING=OFF -G Ninja
-cmake --build "$root/build" --target sonictrace
+cmake --build "$root/build" --target sonictrace --target sonicreport
 sonictrace=$root/build/src/sonictrace
+sonicreport=$root/build/src/sonicreport
 
 mkdir -p "$out"
 cd "$out"
@@ -90,7 +91,12 @@ for function in avcodec_receive_frame cv::resize torch::jit::import_ir_module at
 done
 tail -n 1 sonic.log
 
-step "functions by time (that of the calls they make included)"
-"$python" "$here/top.py" sonic.log 20
+step "functions by time: sonicreport top -s total -n 20 sonic.log"
+"$sonicreport" top -s total -n 20 sonic.log
+step "stages: sonicreport top --by stage --stages sonic.stages sonic.log"
+"$sonicreport" top --by stage --stages "$here/sonic.stages" sonic.log
+step "pictures: sonicreport flame, html"
+"$sonicreport" flame -o sonic.svg sonic.log
+"$sonicreport" html -o sonic.html sonic.log
 echo
-echo "The whole log: $out/sonic.log"
+echo "The whole log: $out/sonic.log; in a browser: $out/sonic.html"

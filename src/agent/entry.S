@@ -8,7 +8,7 @@
   .hidden agent_header
 agent_header: /* wire::AgentHeader */
   .ascii "sonicagt"
-  .long 4 /* kAgentVersion */
+  .long 5 /* kAgentVersion */
   .long agent_text_end - agent_header
   .long agent_enter_routine - agent_header
   .long agent_find_object_routine - agent_header

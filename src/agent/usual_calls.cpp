@@ -165,10 +165,9 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
                          (is_tail && top->slot == slot_of(frame))); // see settle_left
   if (!is_usual) [[unlikely]]
     return enter_any(frame, site, block);
-  AgentEntry* const taken = block.free;
+  AgentEntry* const taken = take_free(block);
   if (taken == nullptr) [[unlikely]]
     return enter_any(frame, site, block);
-  block.free = taken->previous;
 
   AgentEntry& entry = *taken;
   const std::uint64_t target = target_of(site);

@@ -13,7 +13,7 @@
 
 namespace sonictrace::wire {
 
-constexpr std::uint32_t kAgentVersion = 4;
+constexpr std::uint32_t kAgentVersion = 5;
 
 // ---- the agent's image: [ text | private data ], one reservation --------------------------------
 
@@ -336,9 +336,10 @@ struct AgentBlock {
   RingHeader* ring;
   std::uint8_t* data;  ///< of the ring
   std::uint64_t limit; ///< as far as `head` may go, as was seen last
-  AgentEntry* free;
-  AgentEntry* top;   ///< the call that was opened last
-  std::uint64_t own; ///< ticks that were spent on recording so far
+  std::uint64_t free;  ///< the entry that was given back last, and how often one was left; see
+                       ///< agent/open_calls.hpp
+  AgentEntry* top;     ///< the call that was opened last
+  std::uint64_t own;   ///< ticks that were spent on recording so far
   std::uint32_t depth;
   std::uint32_t is_muted; ///< nothing is recorded: kMutedByTracer, kMutedTracerGone
   std::uint32_t call;     ///< counter
