@@ -110,7 +110,9 @@ inline std::uint64_t now() {
 
 template <class T>
 T load(const T& from) {
-  return __atomic_load_n(&from, __ATOMIC_ACQUIRE);
+  T value; // clang knows the other form of numbers and pointers only
+  __atomic_load(&from, &value, __ATOMIC_ACQUIRE);
+  return value;
 }
 template <class T>
 void store(T& to, T value) {
