@@ -266,7 +266,7 @@ TEST(OneRecordInText, is_left_out_as_the_options_say) {
     TextFixture t(options);
     const auto f = t.build.function("int f(int);");
     std::uint64_t number = 0;
-    for (const std::uint64_t duration_ns : {50, 100, 200, 300, 400})
+    for (const std::uint64_t duration_ns : {50U, 100U, 200U, 300U, 400U})
       t.build.whole_call(1, f, {.arguments = {++number}, .duration_ns = duration_ns});
     t.build.whole_call(1, f, {.duration_ns = 1000, .depth = 3});
     t.build.whole_call(1, f, {.duration_ns = 1000, .flags = wire::kCallResultUnknown});
