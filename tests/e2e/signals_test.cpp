@@ -118,6 +118,8 @@ TEST_P(Signals, to_the_tracer_are_handed_on_to_its_command) {
     run.write_line("ping");
     ASSERT_TRUE(run.read_until("alive")); // it has called
     run.send_signal(signal);
+    // Before its input ends, which would end it as well.
+    ASSERT_TRUE(wait_until([&] { return !run.is_running(); }));
     const Ended ended = run.wait();
 
     EXPECT_TRUE(ended.killed_by(signal)) << ended.end() << ended.err;
