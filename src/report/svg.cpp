@@ -1,10 +1,9 @@
 #include "report/svg.hpp"
+#include "sonictrace/base/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-
-#include "report/utf8_length.hpp"
 
 namespace sonictrace::report {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/utf8_length.hpp"
+#include "sonictrace/base/utf8.hpp"
 #include "sonictrace/report/quantity.hpp"
 
 namespace sonictrace::report {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "report/protobuf.hpp"
-#include "report/utf8_length.hpp"
+#include "sonictrace/base/utf8.hpp"
 #include "sonictrace/report/table.hpp"
 #include "sonictrace/report/timeline.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "report/svg.hpp"
-#include "report/utf8_length.hpp"
+#include "sonictrace/base/utf8.hpp"
 #include "sonictrace/report/bursts.hpp"
 #include "sonictrace/report/quantity.hpp"
 
