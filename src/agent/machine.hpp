@@ -135,19 +135,9 @@ inline void futex_wait(const std::uint32_t* word, std::uint32_t value,
 
 /// Against signal handlers of this thread only, which is all that can interfere; without the bus
 /// lock it costs as much as a store.
-inline bool exchange_on_this_thread(std::uint64_t* at, std::uint64_t expected,
-                                    std::uint64_t wanted) {
-  bool done;
-  asm volatile("cmpxchgq %3, %1"
-               : "=@ccz"(done), "+m"(*at), "+a"(expected)
-               : "r"(wanted)
-               : "memory");
-  return done;
-}
-
-/// The same of a pointer.
 template <class T>
-inline bool exchange_on_this_thread(T*& at, T* expected, T* wanted) {
+inline bool exchange_on_this_thread(T& at, T expected, T wanted) {
+  static_assert(sizeof(T) == sizeof(std::uint64_t));
   bool done;
   asm volatile("cmpxchgq %3, %1"
                : "=@ccz"(done), "+m"(at), "+a"(expected)

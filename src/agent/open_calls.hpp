@@ -44,7 +44,7 @@ inline AgentEntry* take_free(AgentBlock& block) {
       return nullptr;
     const std::uint64_t rest =
         reinterpret_cast<std::uint64_t>(entry->previous) | (free & ~kFreeEntry);
-    if (exchange_on_this_thread(&block.free, free, rest)) [[likely]]
+    if (exchange_on_this_thread(block.free, free, rest)) [[likely]]
       return entry;
   }
 }
@@ -62,7 +62,7 @@ inline void give_back(AgentBlock& block, AgentEntry& entry) {
     const std::uint64_t free = block.free;
     entry.previous = reinterpret_cast<AgentEntry*>(free & kFreeEntry);
     const std::uint64_t now_free = reinterpret_cast<std::uint64_t>(&entry) | (free & ~kFreeEntry);
-    if (exchange_on_this_thread(&block.free, free, now_free)) [[likely]]
+    if (exchange_on_this_thread(block.free, free, now_free)) [[likely]]
       return;
   }
 }
@@ -72,7 +72,7 @@ inline void put_among_told(AgentBlock& block, AgentEntry& entry) {
   std::uint64_t free;
   do
     free = block.free;
-  while (!exchange_on_this_thread(&block.free, free, free + (std::uint64_t{1} << kLeftAt)));
+  while (!exchange_on_this_thread(block.free, free, free + (std::uint64_t{1} << kLeftAt)));
   entry.previous = nullptr;
   AgentEntry* last;
   do

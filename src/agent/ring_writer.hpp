@@ -36,15 +36,15 @@ inline Place take_place(AgentBlock& block, std::size_t size) {
       if (!wait_for_room(block, head + size)) return {};
       continue;
     }
-    if (!exchange_on_this_thread(&block.ring->head, head, head + size)) continue;
+    if (!exchange_on_this_thread(block.ring->head, head, head + size)) continue;
     return {reinterpret_cast<RingRecord*>(block.data + head % kRingSize), head, size};
   }
 }
 
 /// Gives back what a place turned out not to need, unless a signal handler has taken the next one.
 inline void shrink(AgentBlock& block, Place& place, std::size_t size) {
-  if (size < place.size && exchange_on_this_thread(&block.ring->head, place.position + place.size,
-                                                   place.position + size))
+  if (size < place.size &&
+      exchange_on_this_thread(block.ring->head, place.position + place.size, place.position + size))
     place.size = size;
 }
 

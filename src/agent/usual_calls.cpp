@@ -106,7 +106,7 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
   if (is_to_be_counted(block, site, ticks)) {
     count_call(block, site.function, ticks);
   } else {
-    if (!exchange_on_this_thread(&block.ring->head, head, head + size)) [[unlikely]]
+    if (!exchange_on_this_thread(block.ring->head, head, head + size)) [[unlikely]]
       return end_at(frame, entry, block, time);
     auto& record = *reinterpret_cast<RingRecord*>(block.data + head % kRingSize);
     // What was read since the last lap is in the tracer's cache.
