@@ -83,7 +83,6 @@ private:
   bool is_to_begin(const TraceeThread& thread) const;
   void begin_quietly(StoppedTracee tracee, TraceeThread& thread);
   bool seize_unseen(const std::shared_ptr<TracedProcess>& process);
-  void begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet);
 
   // The end.
   void leave_all(std::string reason);

@@ -58,7 +58,7 @@ void Tracer::begin_quietly(StoppedTracee tracee, TraceeThread& thread) {
   const bool quiet = gather_process(process, gathering);
   if (leaving_ || tids_in(*modules->space()).empty()) return; // ended, or another program runs
   LentTracee lent{gathering->take()};
-  begin_modules(*modules, lent, quiet ? Quiet::All : Quiet::No);
+  modules->update(Occasion::Attached, lent, quiet ? Quiet::All : Quiet::No);
   if (lent.tracee) gathering->give(*std::move(lent.tracee));
   if (lent.killed) handle_exit(*lent.killed);
 }
@@ -99,10 +99,6 @@ bool Tracer::seize_unseen(const std::shared_ptr<TracedProcess>& process) {
     any = true;
   }
   return any;
-}
-
-void Tracer::begin_modules(SpaceModules& modules, LentTracee& lent, Quiet quiet) {
-  modules.update(Occasion::Attached, lent, quiet);
 }
 
 std::vector<pid_t> Tracer::tids_in(const AddressSpace& space) {
