@@ -10,20 +10,15 @@
 #include <sstream>
 
 #include "support/run_program.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sonictrace::test {
 namespace {
 
-/// A directory of its own, removed at the end.
+/// Has a directory of its own.
 class ReportDiff : public testing::Test {
 protected:
-  ReportDiff() {
-    std::string name = (std::filesystem::temp_directory_path() / "sonicreport-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~ReportDiff() override { std::filesystem::remove_all(directory_); }
-
-  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+  std::string path(const std::string& name) const { return directory_ / name; }
   std::string write(const std::string& name, std::string_view text) const {
     std::ofstream(path(name)) << text;
     return path(name);
@@ -48,7 +43,7 @@ protected:
   }
 
 private:
-  std::filesystem::path directory_;
+  TempDir directory_;
 };
 
 bool has(const Ended& ended, std::string_view text) {

@@ -8,25 +8,20 @@
 #include <random>
 
 #include "support/run_program.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sonictrace::test {
 namespace {
 
-/// A directory of its own, removed at the end.
+/// Has a directory of its own.
 class Report : public testing::Test {
 protected:
-  Report() {
-    std::string name = (std::filesystem::temp_directory_path() / "sonicreport-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~Report() override { std::filesystem::remove_all(directory_); }
-
   std::string write(const std::string& name, std::string_view text) const {
     const auto path = directory_ / name;
     std::ofstream(path) << text;
-    return path.string();
+    return path;
   }
-  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+  std::string path(const std::string& name) const { return directory_ / name; }
 
   static Ended report(std::vector<std::string> arguments, const std::string& input = {}) {
     arguments.insert(arguments.begin(), SONICREPORT);
@@ -37,7 +32,7 @@ protected:
   static Ended shell(const std::string& line) { return run_program({{"/bin/sh", "-c", line}}); }
 
 private:
-  std::filesystem::path directory_;
+  TempDir directory_;
 };
 
 constexpr std::string_view kNote =
