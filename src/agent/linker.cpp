@@ -1,6 +1,7 @@
 // The dynamic linker's rendezvous with debuggers.
 
 #include "agent/machine.hpp"
+#include "agent/threads.hpp"
 
 namespace sonictrace::agent {
 namespace {
@@ -23,12 +24,8 @@ std::uint32_t giving_up_at(const Patience& patience) {
   return static_cast<std::uint32_t>(patience.heartbeat() + 1);
 }
 
-} // namespace
-
-/// `_dl_debug_state` jumps here: the list of modules has changed. Waits until the tracer has dealt
-/// with the new ones, before any of their code runs.
-extern "C" AGENT_HIDDEN void agent_linker_changed() {
-  if (the_switch().is_on == 0 || load(shared().is_over) != 0 || !list_is_consistent()) return;
+/// Until the tracer has dealt with the list.
+void wait_for_answer() {
   SharedControl& line = shared();
   store(line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
   const std::uint32_t asked = line.linker_asks + 1;
@@ -51,6 +48,17 @@ extern "C" AGENT_HIDDEN void agent_linker_changed() {
     }
     futex_wait(&line.linker_command, static_cast<std::uint32_t>(LinkerCommand::None));
   }
+}
+
+} // namespace
+
+/// `_dl_debug_state` jumps here: the list of modules has changed. Waits until the tracer has dealt
+/// with the new ones, before any of their code runs. What that takes is none of dlopen's time.
+extern "C" AGENT_HIDDEN void agent_linker_changed() {
+  if (the_switch().is_on == 0 || load(shared().is_over) != 0 || !list_is_consistent()) return;
+  const std::uint64_t begin = now();
+  wait_for_answer();
+  if (AgentBlock* const block = known_thread(this_thread())) block->own += now() - begin;
 }
 
 } // namespace sonictrace::agent

@@ -13,16 +13,6 @@ ThreadSlot& slot_at(std::uint64_t key, std::size_t probe) {
   return thread_slots()[(thread_slot_of(key) + probe) & (kThreadSlots - 1)];
 }
 
-AgentBlock* find(std::uint64_t key) {
-  for (std::size_t probe = 0; probe < kThreadProbes; ++probe) {
-    const ThreadSlot& slot = slot_at(key, probe);
-    const std::uint64_t found = load(slot.key);
-    if (found == key) return reinterpret_cast<AgentBlock*>(slot.block);
-    if (found == 0) return nullptr;
-  }
-  return nullptr;
-}
-
 bool enter_into_table(std::uint64_t key, AgentBlock& block) {
   for (std::size_t probe = 0; probe < kThreadProbes; ++probe) {
     ThreadSlot& slot = slot_at(key, probe);
@@ -142,8 +132,18 @@ void say_whose_records_follow(AgentBlock& block) {
 
 } // namespace
 
+AgentBlock* known_thread(std::uint64_t key) {
+  for (std::size_t probe = 0; probe < kThreadProbes; ++probe) {
+    const ThreadSlot& slot = slot_at(key, probe);
+    const std::uint64_t found = load(slot.key);
+    if (found == key) return reinterpret_cast<AgentBlock*>(slot.block);
+    if (found == 0) return nullptr;
+  }
+  return nullptr;
+}
+
 extern "C" AgentBlock* agent_find_thread(std::uint64_t key) {
-  if (AgentBlock* const known = find(key)) return known;
+  if (AgentBlock* const known = known_thread(key)) return known;
   if (the_switch().is_on == 0 || load(shared().is_over) != 0) return nullptr;
   const Inheritance inheritance = Inheritance::take();
   AgentBlock* const block = begin_thread(key);
@@ -152,7 +152,7 @@ extern "C" AgentBlock* agent_find_thread(std::uint64_t key) {
     return nullptr;
   }
   // A signal handler may have made calls meanwhile, and a block for them.
-  AgentBlock* const other = find(key);
+  AgentBlock* const other = known_thread(key);
   if (other != nullptr || !enter_into_table(key, *block)) {
     store(block->ring->state, static_cast<std::uint32_t>(kRingEnded));
     if (other == nullptr) __atomic_fetch_add(&shared().lost, 1, __ATOMIC_RELAXED);

@@ -8,4 +8,7 @@ namespace sonictrace::agent {
 /// recorded in this process, or there is no room for another thread.
 extern "C" AGENT_HIDDEN AgentBlock* agent_find_thread(std::uint64_t key);
 
+/// The same where it has one, else null.
+AgentBlock* known_thread(std::uint64_t key);
+
 } // namespace sonictrace::agent

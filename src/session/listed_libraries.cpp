@@ -55,7 +55,8 @@ Result<std::vector<std::string>> list_libraries(const std::string& linker,
   int status = 0;
   ::waitpid(child, &status, 0);
   if (status != 0)
-    return Error::saying(fmt::format("{} --list {} failed; can the program be run?", linker, program));
+    return Error::saying(
+        fmt::format("{} --list {} failed; can the program be run?", linker, program));
   return parse_library_list(text);
 }
 

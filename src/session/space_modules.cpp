@@ -149,15 +149,22 @@ void SpaceModules::watch(LentTracee& lent, Quiet quiet) {
                                   lent.tracee, lent.killed);
 }
 
-void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
+/// What `update` has found.
+struct SpaceModules::Found {
+  std::vector<std::uint32_t> fresh;
+  std::optional<Planned> planned;
+};
+
+std::optional<SpaceModules::Found> SpaceModules::bring_up_to_date(Occasion occasion,
+                                                                  LentTracee& lent, Quiet quiet) {
   auto listed = linker_ ? linker_->modules(space_->memory())
                         : Result<std::optional<std::vector<LinkedModule>>>(
                               std::optional<std::vector<LinkedModule>>());
   if (!listed) {
-    if (listed.error().is(std::errc::no_such_process)) return; // killed meanwhile
+    if (listed.error().is(std::errc::no_such_process)) return std::nullopt; // killed meanwhile
     context_.complaints.push_back(fmt::format("the module list of process {} can't be read: {}",
                                               space_->pid(), listed.error().message()));
-    return;
+    return std::nullopt;
   }
   watch(lent, quiet); // the linker's place may have become known
   if (!*listed) {
@@ -166,7 +173,7 @@ void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
     if (!has_modules_ && never && linker_image_ == nullptr)
       add_program_alone();
     else
-      return;
+      return std::nullopt;
   }
 
   auto ahead = std::exchange(ahead_, std::nullopt);
@@ -185,7 +192,35 @@ void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
   } else {
     fresh.push_back(0);
   }
-  probe(fresh, std::move(planned), lent, quiet);
+  return Found{std::move(fresh), std::move(planned)};
+}
+
+void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
+  if (auto found = bring_up_to_date(occasion, lent, quiet))
+    probe(found->fresh, std::move(found->planned), lent, quiet);
+}
+
+bool SpaceModules::update_unseen() {
+  LentTracee nobody;
+  auto found = bring_up_to_date(Occasion::Waiting, nobody, Quiet::Fresh);
+  if (!found) return true;
+  if (!context_.window.has_begun) {
+    probe(found->fresh, std::nullopt, nobody, Quiet::Fresh);
+    return true;
+  }
+  Probing all = probing_of(found->fresh, std::move(found->planned));
+  put_in_unseen(all);
+  // Marks are an aid that is put in under running threads as well.
+  if (all.sites.empty() && all.fresh.empty()) {
+    put_in(all, nobody, Quiet::Fresh);
+    return true;
+  }
+  rest_ = std::move(all);
+  return false;
+}
+
+void SpaceModules::update_rest(LentTracee& lent, Quiet quiet) {
+  if (auto rest = std::exchange(rest_, std::nullopt)) put_in(*rest, lent, quiet);
 }
 
 void SpaceModules::look_ahead(Occasion occasion) {
@@ -408,168 +443,6 @@ std::vector<const ProbeModule*> SpaceModules::found(const std::vector<std::uint3
   for (const auto id : ids)
     if (const auto* module = modules_.find(id)) all.push_back(module);
   return all;
-}
-
-void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned,
-                         LentTracee& lent, Quiet quiet) {
-  Window& window = context_.window;
-  if (!window.has_begun) {
-    unprobed_.insert(unprobed_.end(), fresh.begin(), fresh.end());
-    const auto marks = marks_on_calls(*window.start_on, Mark::Begin, fresh);
-    if (!marks.empty())
-      (void)context_.engine.install(space_, {{}, marks, {}}, lent.tracee, lent.killed);
-    return;
-  }
-  if (!planned) planned = plan_for(fresh);
-  const Plan& plan = planned->plan;
-  auto& sites = planned->sites;
-  pending_.insert(pending_.end(), planned->pending.begin(), planned->pending.end());
-  add_bound_sites(sites);
-  const auto fresh_modules = found(fresh);
-  for (const auto* module : fresh_modules) {
-    const auto more = marks_in(*module);
-    waiting_marks_.insert(waiting_marks_.end(), more.begin(), more.end());
-  }
-  // They serve the calls that are recorded: while there can be none, they would only cost stops.
-  has_probes_ = has_probes_ || !sites.empty();
-  std::vector<MarkSite> marks;
-  if (has_probes_) marks.swap(waiting_marks_);
-  context_.reports.insert(context_.reports.end(), plan.modules.begin(), plan.modules.end());
-  if (sites.empty() && marks.empty() && fresh_modules.empty()) return;
-  const auto refused = context_.engine.install(
-      space_, {sites, marks, fresh_modules, quiet != Quiet::No, quiet == Quiet::Fresh}, lent.tracee,
-      lent.killed);
-  context_.probes += sites.size() - std::min(sites.size(), refused.size());
-  context_.debug.say(DebugLog::Probes, "process {}: {} probes and {} marks put in, {} refused",
-                     space_->pid(), sites.size(), marks.size(), refused.size());
-  for (const auto& line : refused)
-    context_.complaints.push_back("not traced: " + line);
-  if (!window.stop_on) return;
-  // Behind the probes, which may have changed what stands there.
-  const auto ends = marks_on_calls(*window.stop_on, Mark::End, fresh);
-  if (!ends.empty())
-    (void)context_.engine.install(space_, {{}, ends, {}}, lent.tracee, lent.killed);
-}
-
-void SpaceModules::begin_recording(LentTracee& lent, Quiet quiet) {
-  context_.engine.remove_marks(*space_, Mark::Begin);
-  probe(std::exchange(unprobed_, {}), std::nullopt, lent, quiet);
-}
-
-/// Where calls are made that the selectors choose. Those that a compiler has hoisted out of loops
-/// have no place of their own.
-std::vector<MarkSite> SpaceModules::marks_on_calls(SelectorSet& selectors, Mark mark,
-                                                   const std::vector<std::uint32_t>& fresh) const {
-  const Plan plan = ProbePlanner(selectors, false).plan(modules_, fresh);
-  std::vector<MarkSite> marks;
-  for (const auto& probe : plan.probes)
-    if (probe.kind != ProbeKind::Entry)
-      marks.push_back({probe.at, mark, std::nullopt,
-                       probe.kind == ProbeKind::Call ? probe.size : std::uint8_t{0}});
-  return marks;
-}
-
-/// What the module's debug information says of one of its functions.
-const proto::Prototype* SpaceModules::prototype_in(const ProbeModule& module,
-                                                   const std::string& mangled,
-                                                   ElfAddress address) const {
-  const ModuleFile file{module.parsed->shared_image(), module.path,
-                        [&]() -> Result<UniqueFd> {
-                          const auto mapping = space_->mapping_at(module.bias.to_tracee(address));
-                          if (!mapping)
-                            return Error(std::errc::no_such_file_or_directory, module.path);
-                          return open_mapped_file(space_->pid(), *mapping);
-                        }};
-  return context_.debug_info.find(file, mangled, address);
-}
-
-SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& fresh) {
-  Planned all;
-  all.plan = context_.planner.plan(modules_, fresh);
-  const Plan& plan = all.plan;
-  std::vector<FunctionId> ids;
-  for (const auto& planned : plan.functions) {
-    FunctionDefinition definition;
-    definition.mangled = planned.mangled;
-    definition.entry = planned.entry;
-    std::string implemented_by;
-    proto::PrototypeLibrary::OwnPrototype own;
-    if (planned.caller) definition.caller = context_.book.id_of(*modules_.find(*planned.caller));
-    if (planned.implemented_by) {
-      const ProbeModule& module = *modules_.find(*planned.implemented_by);
-      definition.implemented_by = context_.book.id_of(module);
-      definition.entry_in_main = planned.entry && module.is_main;
-      // The whole of a static program's C library is in the program.
-      if (!is_static()) implemented_by = module.soname;
-      if (planned.address)
-        own = [&] { return prototype_in(module, planned.mangled, *planned.address); };
-    }
-    ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by, own));
-  }
-  for (const auto& probe : plan.probes)
-    if (probe.through_slot) all.pending.push_back({probe, ids[probe.function]});
-
-  const Loaded* around =
-      nullptr; // of the probe before; a module's probes come one behind the other
-  const auto module_of = [&](TraceeAddress at) -> const ProbeModule* {
-    if (around == nullptr || !around->range.contains(at)) around = loaded_at(at);
-    return around == nullptr ? nullptr : modules_.find(around->id);
-  };
-  for (const auto& probe : plan.probes) {
-    if (probe.through_slot) continue;
-    all.sites.push_back({probe.kind, probe.at, probe.size, ids[probe.function], probe.slot,
-                         module_of(probe.at),
-                         probe.only_from ? range_of(*probe.only_from) : std::nullopt});
-  }
-  return all;
-}
-
-/// Those that had to wait for their slot to be bound, and need not any more.
-void SpaceModules::add_bound_sites(std::vector<SiteProbe>& sites) {
-  std::erase_if(pending_, [&](const Pending& pending) {
-    const auto& name = context_.recorder.functions().at(pending.function).definition.mangled;
-    const auto at = implementation_of(pending.probe, name);
-    if (!at) return false;
-    sites.push_back({ProbeKind::Entry,
-                     *at,
-                     0,
-                     pending.function,
-                     {},
-                     module_at(*at),
-                     pending.probe.only_from ? range_of(*pending.probe.only_from) : std::nullopt});
-    return true;
-  });
-}
-
-/// Where an IFUNC's resolver has sent its callers: what a slot of any module holds that is bound to
-/// it.
-std::optional<TraceeAddress> SpaceModules::implementation_of(const PlannedProbe& probe,
-                                                             std::string_view name) const {
-  const auto holds_code = [&](TraceeAddress slot) -> std::optional<TraceeAddress> {
-    const auto word = space_->memory().read_word(slot);
-    if (!word || *word == 0) return std::nullopt;
-    const TraceeAddress target(*word);
-    const ProbeModule* resolver_module = module_at(probe.at);
-    // Not yet bound: it points into its own module's PLT, or is the file's unrelocated word.
-    if (module_at(target) != resolver_module || target == probe.at) return std::nullopt;
-    return target;
-  };
-  if (probe.slot != TraceeAddress()) return holds_code(probe.slot);
-  for (const auto& module : modules_.all()) {
-    const auto& calls = module->parsed->calls();
-    if (!calls) continue;
-    for (const auto& import : calls->imports) {
-      if (import.binding == elf::SlotBinding::Irelative) {
-        if (module->bias.to_tracee(import.defined_at) != probe.at) continue;
-      } else {
-        if (import.name != name) continue;
-        const auto found = modules_.resolve(*module, import.name, import.version);
-        if (found.symbol == nullptr || found.address() != probe.at) continue;
-      }
-      if (const auto target = holds_code(module->bias.to_tracee(import.slot))) return target;
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<AddressRange> SpaceModules::range_of(std::uint32_t id) const {

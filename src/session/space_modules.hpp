@@ -90,6 +90,11 @@ public:
   /// Brings the list up to date and probes what is new.
   void update(Occasion occasion, LentTracee& lent, Quiet quiet);
 
+  /// `update` for Occasion::Waiting, while all threads run: puts in what none of them can notice.
+  /// False: what is left is for `update_rest`, with stopped ones.
+  bool update_unseen();
+  void update_rest(LentTracee& lent, Quiet quiet);
+
   /// The window has begun: probes what has only been watched for its begin so far.
   void begin_recording(LentTracee& lent, Quiet quiet);
 
@@ -116,6 +121,14 @@ private:
     std::vector<SiteProbe> sites;
     std::vector<Pending> pending;
   };
+  /// What is to be put in, and told to the engine.
+  struct Probing {
+    std::vector<SiteProbe> sites;
+    std::vector<MarkSite> marks;
+    std::vector<const ProbeModule*> fresh;
+    std::vector<MarkSite> ends; ///< behind all else
+  };
+  struct Found;
   /// What was found before it was asked for.
   struct Ahead {
     std::vector<std::uint32_t> fresh;
@@ -133,6 +146,11 @@ private:
   void sort_out_attached(const std::vector<std::uint32_t>& fresh);
   void probe(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned,
              LentTracee& lent, Quiet quiet);
+  std::optional<Found> bring_up_to_date(Occasion occasion, LentTracee& lent, Quiet quiet);
+  Probing probing_of(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned);
+  void put_in(const Probing& all, LentTracee& lent, Quiet quiet);
+  void put_in_unseen(Probing& all);
+  void tell_put_in(std::size_t sites, std::size_t marks, std::size_t refused);
   std::vector<const ProbeModule*> found(const std::vector<std::uint32_t>& ids) const;
   std::vector<MarkSite> marks_on_calls(SelectorSet& selectors, Mark mark,
                                        const std::vector<std::uint32_t>& fresh) const;
@@ -157,6 +175,7 @@ private:
   std::vector<Loaded> loaded_;
   ModuleList modules_;
   std::optional<Ahead> ahead_;
+  std::optional<Probing> rest_; ///< of update_unseen
   std::vector<Pending> pending_;
   std::vector<MarkSite> waiting_marks_; ///< for the time when there is a probe
   std::vector<std::uint32_t> unprobed_; ///< modules that came before the window has begun

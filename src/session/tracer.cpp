@@ -114,23 +114,29 @@ void Tracer::answer_queue() {
   }
 }
 
-/// Threads that have changed their list of modules, and wait for us without a stop. The others are
-/// stopped: what the new modules call may have to be patched where it is called, in old ones.
+/// Threads that have changed their list of modules, and wait for us without a stop. The others go
+/// on; they are stopped where what the new modules call has to be patched where it is called, in
+/// old ones.
 void Tracer::follow_linkers() {
   for (const auto& space : context_.engine.waiting_in_linker()) {
-    if (SpaceModules* modules = modules_of(*space)) modules->look_ahead(Occasion::Waiting);
-    Gathering gathering({queue_, [&] { return tids_in(*space); },
-                         [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-    const bool quiet = gathering.gather();
-    // Not before: the process may have ended meanwhile, or run another program.
-    if (SpaceModules* modules = modules_of(*space)) {
-      LentTracee lent{gathering.take()};
-      modules->update(Occasion::Waiting, lent, quiet ? Quiet::All : Quiet::Fresh);
-      if (lent.tracee) gathering.give(*std::move(lent.tracee));
-      if (lent.killed) handle_exit(*lent.killed);
-    }
+    SpaceModules* modules = modules_of(*space);
+    if (modules != nullptr) modules->look_ahead(Occasion::Waiting);
+    if (modules != nullptr && !modules->update_unseen()) put_in_rest(*space);
     context_.engine.let_linker_go(*space);
   }
+}
+
+void Tracer::put_in_rest(const AddressSpace& space) {
+  Gathering gathering({queue_, [&] { return tids_in(space); },
+                       [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+  const bool quiet = gathering.gather();
+  // Not before: the process may have ended meanwhile, or run another program.
+  SpaceModules* const modules = modules_of(space);
+  if (modules == nullptr) return;
+  LentTracee lent{gathering.take()};
+  modules->update_rest(lent, quiet ? Quiet::All : Quiet::Fresh);
+  if (lent.tracee) gathering.give(*std::move(lent.tracee));
+  if (lent.killed) handle_exit(*lent.killed);
 }
 
 SpaceModules* Tracer::modules_of(const AddressSpace& space) {

@@ -62,6 +62,7 @@ private:
   void check_limits();
   void check_size_limits();
   void follow_linkers();
+  void put_in_rest(const AddressSpace& space);
   void begin_recording(StoppedTracee tracee);
 
   // Births, exec and deaths.

@@ -104,6 +104,18 @@ TEST_P(Modules, whose_file_is_deleted_meanwhile_are_still_read) {
 
 INSTANTIATE_OVER_ENGINES_AND_VARIANTS(Modules);
 
+// With breakpoints nobody knows how long a stop has lasted before a tracer that was stopped sees it.
+TEST(InlineModules, that_a_tracer_looks_at_take_no_time_of_dlopen) {
+  const Traced run = trace("inline", {"-T", "-e", "dlopen"},
+                           {tracee("slow_dlopen-pie-now"), tracee("libplug.so")});
+
+  ASSERT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+  EXPECT_GE(std::stod(run.ended.out), 250) << "the tracer was not stopped";
+  std::smatch took;
+  ASSERT_TRUE(std::regex_search(run.text, took, std::regex("dlopen\\(.*<([0-9.]+)>"))) << run.text;
+  EXPECT_LT(std::stod(took[1]), 0.15);
+}
+
 class HugePlt : public WithEngine {};
 
 TEST_P(HugePlt, of_10500_slots_is_traced_name_by_name) {

@@ -113,6 +113,12 @@ public:
                                            const Installation& what,
                                            std::optional<StoppedTracee>& stopped,
                                            std::optional<Exit>& killed) = 0;
+  /// The same where threads run, of probes in the `fresh` modules only: puts all of it in if no
+  /// thread can notice, and without a stop. False where that can't be done; then all of it is to be
+  /// given to `install`.
+  virtual bool install_unseen(const std::shared_ptr<AddressSpace>&, const Installation&) {
+    return false;
+  }
   /// Takes all marks of this kind out.
   virtual void remove_marks(const AddressSpace&, Mark) {}
   /// Code of the process that has run and never runs again, 32 bytes of it: for an engine that

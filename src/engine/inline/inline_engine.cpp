@@ -109,12 +109,7 @@ std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpac
   auto left = inside->install(what, stopped, killed, refused);
   if (killed) return refused;
   if (knocked) left.marks.push_back(inside->linker_mark());
-  if (parts_.frames > 0 && inside->agent() && !inside->is_idle_copy()) {
-    const OwnCode own = inside->own_code();
-    collector_.learn_code(inside->agent()->arena(), own.gadgets,
-                          inside->survey(opener(parts_.images)));
-    breakpoints_.set_own_code(space, own);
-  }
+  learn_code(*inside);
   if (!left.probes.empty()) used_breakpoints_ = true;
   if (what.code_is_quiet && !what.only_fresh_is_quiet) watch_linker(*inside, stopped, killed, left);
   if (killed) return refused;
@@ -125,6 +120,29 @@ std::vector<std::string> InlineEngine::install(const std::shared_ptr<AddressSpac
   refused.insert(refused.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   return refused;
+}
+
+bool InlineEngine::install_unseen(const std::shared_ptr<AddressSpace>& space,
+                                  const Installation& what) {
+  const auto inside = space_of(space);
+  if (!inside->agent() || inside->is_idle_copy()) return false;
+  tell_python(*inside, what);
+  for (const auto& probe : what.probes)
+    parts_.recorder.announce(probe.function);
+  std::optional<StoppedTracee> nobody;
+  std::optional<Exit> killed;
+  std::vector<std::string> refused;
+  const auto left = inside->install(what, nobody, killed, refused);
+  learn_code(*inside);
+  return left.probes.empty() && refused.empty();
+}
+
+/// Of modules that are new, for the backtraces.
+void InlineEngine::learn_code(InlineSpace& space) {
+  if (parts_.frames == 0 || !space.agent() || space.is_idle_copy()) return;
+  const OwnCode own = space.own_code();
+  collector_.learn_code(space.agent()->arena(), own.gadgets, space.survey(opener(parts_.images)));
+  breakpoints_.set_own_code(space.space(), own);
 }
 
 Result<void> InlineEngine::inject(InlineSpace& space, const Installation& what,

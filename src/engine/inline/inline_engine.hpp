@@ -30,6 +30,8 @@ public:
   std::vector<std::string> install(const std::shared_ptr<AddressSpace>& space,
                                    const Installation& what, std::optional<StoppedTracee>& stopped,
                                    std::optional<Exit>& killed) override;
+  bool install_unseen(const std::shared_ptr<AddressSpace>& space,
+                      const Installation& what) override;
   void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) override;
   void module_gone(const AddressSpace& space, AddressRange range) override;
   void thread_started(pid_t tid, std::optional<pid_t> parent,
@@ -88,6 +90,7 @@ private:
                       std::optional<StoppedTracee>& stopped, std::optional<Exit>& killed);
   void tell_python(InlineSpace& space, const Installation& what);
   void tell_code(InlineSpace& space);
+  void learn_code(InlineSpace& space);
   void watch_linker(InlineSpace& inside, std::optional<StoppedTracee>& stopped,
                     std::optional<Exit>& killed, InlineSpace::Left& left);
   void begin(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed, Thread& thread);
