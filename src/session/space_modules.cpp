@@ -196,8 +196,13 @@ std::optional<SpaceModules::Found> SpaceModules::bring_up_to_date(Occasion occas
 }
 
 void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
-  if (auto found = bring_up_to_date(occasion, lent, quiet))
-    probe(found->fresh, std::move(found->planned), lent, quiet);
+  auto found = bring_up_to_date(occasion, lent, quiet);
+  if (!found) return;
+  if (occasion != Occasion::Attached || quiet != Quiet::All || !context_.window.has_begun)
+    return probe(found->fresh, std::move(found->planned), lent, quiet);
+  Probing all = probing_of(found->fresh, std::move(found->planned));
+  put_off(all);
+  put_in(all, lent, quiet);
 }
 
 bool SpaceModules::update_unseen() {
@@ -343,6 +348,7 @@ bool SpaceModules::drop_gone(const std::vector<LinkedModule>& now) {
     std::erase(unprobed_, loaded.id);
     std::erase_if(waiting_marks_,
                   [&](const MarkSite& mark) { return loaded.range.contains(mark.at); });
+    std::erase_if(later_, [&](const SiteProbe& probe) { return loaded.range.contains(probe.at); });
     std::erase_if(pending_, [&](const Pending& pending) {
       return loaded.range.contains(pending.probe.at) || loaded.range.contains(pending.probe.slot);
     });

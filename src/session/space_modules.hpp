@@ -90,6 +90,11 @@ public:
   /// Brings the list up to date and probes what is new.
   void update(Occasion occasion, LentTracee& lent, Quiet quiet);
 
+  /// Of an attach, whose probes go in bit by bit, so that no stop is long: there are more.
+  bool has_more() const { return !later_.empty(); }
+  /// Puts in some of them, with threads stopped as at `update`.
+  void put_in_more(LentTracee& lent, Quiet quiet);
+
   /// `update` for Occasion::Waiting, while all threads run: puts in what none of them can notice.
   /// False: what is left is for `update_rest`, with stopped ones.
   bool update_unseen();
@@ -150,6 +155,7 @@ private:
   Probing probing_of(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned);
   void put_in(const Probing& all, LentTracee& lent, Quiet quiet);
   void put_in_unseen(Probing& all);
+  void put_off(Probing& all);
   void tell_put_in(std::size_t sites, std::size_t marks, std::size_t refused);
   std::vector<const ProbeModule*> found(const std::vector<std::uint32_t>& ids) const;
   std::vector<MarkSite> marks_on_calls(SelectorSet& selectors, Mark mark,
@@ -176,6 +182,8 @@ private:
   ModuleList modules_;
   std::optional<Ahead> ahead_;
   std::optional<Probing> rest_; ///< of update_unseen
+  std::vector<SiteProbe> later_; ///< see has_more; by their places, backwards
+  std::size_t at_once_ = 0;      ///< how many of them
   std::vector<Pending> pending_;
   std::vector<MarkSite> waiting_marks_; ///< for the time when there is a probe
   std::vector<std::uint32_t> unprobed_; ///< modules that came before the window has begun

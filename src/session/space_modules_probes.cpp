@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "session/space_modules.hpp"
+#include "sonictrace/base/clock.hpp"
 
 namespace sonictrace {
 
@@ -69,6 +70,33 @@ void SpaceModules::put_in_unseen(Probing& all) {
   tell_put_in(unseen.size(), 0, 0);
   all.sites = std::move(rest);
   all.fresh.clear();
+}
+
+void SpaceModules::put_off(Probing& all) {
+  if (!all.ends.empty()) return; // these come behind all probes
+  const auto first =
+      std::stable_partition(all.sites.begin(), all.sites.end(), [&](const SiteProbe& probe) {
+        return !context_.engine.may_wait(probe);
+      });
+  later_.assign(first, all.sites.end());
+  all.sites.erase(first, all.sites.end());
+  std::stable_sort(later_.begin(), later_.end(),
+                   [](const SiteProbe& a, const SiteProbe& b) { return b.at < a.at; });
+  constexpr std::size_t kAtFirst = 500; // some milliseconds on a slow machine
+  at_once_ = kAtFirst;
+}
+
+void SpaceModules::put_in_more(LentTracee& lent, Quiet quiet) {
+  constexpr std::uint64_t kLong = 4'000'000; // ns
+  constexpr std::size_t kFewest = 100;
+  const auto count = std::min(at_once_, later_.size());
+  Probing some;
+  some.sites.assign(later_.rbegin(), later_.rbegin() + static_cast<std::ptrdiff_t>(count));
+  later_.resize(later_.size() - count);
+  const std::uint64_t begin = monotonic_ns();
+  put_in(some, lent, quiet);
+  const std::uint64_t took = std::max<std::uint64_t>(monotonic_ns() - begin, 1);
+  at_once_ = std::clamp(static_cast<std::size_t>(at_once_ * kLong / took), kFewest, at_once_ * 2);
 }
 
 void SpaceModules::tell_put_in(std::size_t sites, std::size_t marks, std::size_t refused) {

@@ -88,6 +88,7 @@ private:
   // The end.
   void leave_all(std::string reason);
   bool gather_all(std::optional<Gathering>& quiet);
+  void put_in_more(const std::shared_ptr<TracedProcess>& process);
   bool gather_process(const std::shared_ptr<TracedProcess>& process,
                       std::optional<Gathering>& quiet);
   static constexpr int kTrials = 20; ///< to stop threads outside of code that they soon leave

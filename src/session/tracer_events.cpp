@@ -61,6 +61,37 @@ void Tracer::begin_quietly(StoppedTracee tracee, TraceeThread& thread) {
   modules->update(Occasion::Attached, lent, quiet ? Quiet::All : Quiet::No);
   if (lent.tracee) gathering->give(*std::move(lent.tracee));
   if (lent.killed) handle_exit(*lent.killed);
+  gathering.reset();
+  put_in_more(process);
+}
+
+/// In stops that are short; in between the process runs for as long.
+void Tracer::put_in_more(const std::shared_ptr<TracedProcess>& process) {
+  const auto modules = process->modules;
+  const auto space = modules->space();
+  std::uint64_t pause = 1'000'000; // ns
+  while (modules->has_more()) {
+    for (const std::uint64_t begin = monotonic_ns(); monotonic_ns() - begin < pause;) {
+      answer_queue();
+      auto next = StoppedTracee::poll(-1);
+      if (next && *next)
+        queue_.push_back(**std::move(next));
+      else
+        pause_between(1);
+    }
+    answer_queue();
+    follow_linkers();
+    if (leaving_ || tids_in(*space).empty()) return; // ended, or another program runs
+    const std::uint64_t begin = monotonic_ns();
+    Gathering gathering({queue_, [&] { return tids_in(*space); },
+                         [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
+    const bool quiet = gathering.gather();
+    LentTracee lent{gathering.take()};
+    modules->put_in_more(lent, quiet ? Quiet::All : Quiet::No);
+    if (lent.tracee) gathering.give(*std::move(lent.tracee));
+    if (lent.killed) handle_exit(*lent.killed);
+    pause = monotonic_ns() - begin;
+  }
 }
 
 /// Stops all threads of the process, where none is in what an earlier session has left if that can

@@ -119,6 +119,9 @@ public:
   virtual bool install_unseen(const std::shared_ptr<AddressSpace>&, const Installation&) {
     return false;
   }
+  /// At an attach: whether the probe may be put in behind others, when the process has run for a
+  /// moment meanwhile, so that no stop of it is long.
+  virtual bool may_wait(const SiteProbe&) const { return false; }
   /// Takes all marks of this kind out.
   virtual void remove_marks(const AddressSpace&, Mark) {}
   /// Code of the process that has run and never runs again, 32 bytes of it: for an engine that

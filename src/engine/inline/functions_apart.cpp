@@ -93,6 +93,10 @@ bool is_never_patched(const elf::ImportSlot& import, bool program_is_static) {
          (program_is_static && import.binding == elf::SlotBinding::Irelative);
 }
 
+bool is_asked_by_unwinders(std::string_view function) {
+  return routine_by_name(function).has_value();
+}
+
 std::vector<CallSitePatch> hidden_hooks(const ProbeModule& module, bool linker_is_musl) {
   // Most modules call none of these (the C library has many of them, and calls none through a
   // slot): their code need not be searched.

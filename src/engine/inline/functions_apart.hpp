@@ -22,6 +22,9 @@ bool is_never_patched(std::string_view function);
 /// come before there is thread-local storage.
 bool is_never_patched(const elf::ImportSlot& import, bool program_is_static);
 
+/// Whether calls of the function are answered for unwinders (see hidden_hooks).
+bool is_asked_by_unwinders(std::string_view function);
+
 /// What the agent's presence asks for in every module, also where nothing is traced: unwinders
 /// must find the thunks, and calls that exceptions and jumps leave be told. Of a dl_iterate_phdr,
 /// `site.unwind_table` says how far behind AgentControl::thunk_unwind the tables are that the

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <iterator>
 
+#include "engine/inline/functions_apart.hpp"
 #include "engine/inline/left_agent.hpp"
 #include "engine/inline/recorded_stacks.hpp"
 #include "sonictrace/base/check.hpp"
@@ -135,6 +136,11 @@ bool InlineEngine::install_unseen(const std::shared_ptr<AddressSpace>& space,
   const auto left = inside->install(what, nobody, killed, refused);
   learn_code(*inside);
   return left.probes.empty() && refused.empty();
+}
+
+/// What tells unwinders of thunks has to be there before the first thunk is.
+bool InlineEngine::may_wait(const SiteProbe& probe) const {
+  return !is_asked_by_unwinders(parts_.recorder.functions().at(probe.function).definition.mangled);
 }
 
 /// Of modules that are new, for the backtraces.

@@ -32,6 +32,7 @@ public:
                                    std::optional<Exit>& killed) override;
   bool install_unseen(const std::shared_ptr<AddressSpace>& space,
                       const Installation& what) override;
+  bool may_wait(const SiteProbe& probe) const override;
   void set_step_area(const std::shared_ptr<AddressSpace>& space, TraceeAddress area) override;
   void module_gone(const AddressSpace& space, AddressRange range) override;
   void thread_started(pid_t tid, std::optional<pid_t> parent,
