@@ -196,13 +196,8 @@ std::optional<SpaceModules::Found> SpaceModules::bring_up_to_date(Occasion occas
 }
 
 void SpaceModules::update(Occasion occasion, LentTracee& lent, Quiet quiet) {
-  auto found = bring_up_to_date(occasion, lent, quiet);
-  if (!found) return;
-  if (occasion != Occasion::Attached || quiet != Quiet::All || !context_.window.has_begun)
-    return probe(found->fresh, std::move(found->planned), lent, quiet);
-  Probing all = probing_of(found->fresh, std::move(found->planned));
-  put_off(all);
-  put_in(all, lent, quiet);
+  if (auto found = bring_up_to_date(occasion, lent, quiet))
+    probe(found->fresh, std::move(found->planned), lent, quiet);
 }
 
 bool SpaceModules::update_unseen() {
@@ -241,6 +236,7 @@ void SpaceModules::look_ahead(Occasion occasion) {
     ahead.planned = plan_for(ahead.fresh);
     const auto fresh = found(ahead.fresh);
     context_.engine.prepare({ahead.planned->sites, {}, fresh});
+    if (occasion == Occasion::Attached) put_off(*ahead.planned);
   }
   ahead_ = std::move(ahead);
 }

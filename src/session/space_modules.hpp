@@ -94,6 +94,8 @@ public:
   bool has_more() const { return !later_.empty(); }
   /// Puts in some of them, with threads stopped as at `update`.
   void put_in_more(LentTracee& lent, Quiet quiet);
+  /// What is not needed any more goes; takes a while.
+  void tidy() { spent_.reset(); }
 
   /// `update` for Occasion::Waiting, while all threads run: puts in what none of them can notice.
   /// False: what is left is for `update_rest`, with stopped ones.
@@ -124,6 +126,7 @@ private:
   struct Planned {
     Plan plan;
     std::vector<SiteProbe> sites;
+    std::vector<SiteProbe> later; ///< see put_off
     std::vector<Pending> pending;
   };
   /// What is to be put in, and told to the engine.
@@ -155,7 +158,7 @@ private:
   Probing probing_of(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned);
   void put_in(const Probing& all, LentTracee& lent, Quiet quiet);
   void put_in_unseen(Probing& all);
-  void put_off(Probing& all);
+  void put_off(Planned& planned) const;
   void tell_put_in(std::size_t sites, std::size_t marks, std::size_t refused);
   std::vector<const ProbeModule*> found(const std::vector<std::uint32_t>& ids) const;
   std::vector<MarkSite> marks_on_calls(SelectorSet& selectors, Mark mark,
@@ -181,9 +184,10 @@ private:
   std::vector<Loaded> loaded_;
   ModuleList modules_;
   std::optional<Ahead> ahead_;
-  std::optional<Probing> rest_; ///< of update_unseen
+  std::optional<Probing> rest_;  ///< of update_unseen
   std::vector<SiteProbe> later_; ///< see has_more; by their places, backwards
   std::size_t at_once_ = 0;      ///< how many of them
+  std::optional<Planned> spent_; ///< see tidy
   std::vector<Pending> pending_;
   std::vector<MarkSite> waiting_marks_; ///< for the time when there is a probe
   std::vector<std::uint32_t> unprobed_; ///< modules that came before the window has begun

@@ -26,6 +26,11 @@ SpaceModules::Probing SpaceModules::probing_of(const std::vector<std::uint32_t>&
   if (!planned) planned = plan_for(fresh);
   Probing all;
   all.sites = std::move(planned->sites);
+  if (!planned->later.empty()) {
+    later_ = std::move(planned->later);
+    constexpr std::size_t kAtFirst = 500; // some milliseconds on a slow machine
+    at_once_ = kAtFirst;
+  }
   all.fresh = found(fresh);
   pending_.insert(pending_.end(), planned->pending.begin(), planned->pending.end());
   add_bound_sites(all.sites);
@@ -34,13 +39,14 @@ SpaceModules::Probing SpaceModules::probing_of(const std::vector<std::uint32_t>&
     waiting_marks_.insert(waiting_marks_.end(), more.begin(), more.end());
   }
   // They serve the calls that are recorded: while there can be none, they would only cost stops.
-  has_probes_ = has_probes_ || !all.sites.empty();
+  has_probes_ = has_probes_ || !all.sites.empty() || !later_.empty();
   if (has_probes_) all.marks.swap(waiting_marks_);
   // Behind the probes, which may have changed what stands there.
   if (context_.window.stop_on)
     all.ends = marks_on_calls(*context_.window.stop_on, Mark::End, fresh);
   const auto& modules = planned->plan.modules;
   context_.reports.insert(context_.reports.end(), modules.begin(), modules.end());
+  spent_ = std::move(planned);
   return all;
 }
 
@@ -72,18 +78,16 @@ void SpaceModules::put_in_unseen(Probing& all) {
   all.fresh.clear();
 }
 
-void SpaceModules::put_off(Probing& all) {
-  if (!all.ends.empty()) return; // these come behind all probes
-  const auto first =
-      std::stable_partition(all.sites.begin(), all.sites.end(), [&](const SiteProbe& probe) {
-        return !context_.engine.may_wait(probe);
-      });
-  later_.assign(first, all.sites.end());
-  all.sites.erase(first, all.sites.end());
-  std::stable_sort(later_.begin(), later_.end(),
+void SpaceModules::put_off(Planned& planned) const {
+  if (context_.window.stop_on) return; // its marks come behind all probes
+  auto& sites = planned.sites;
+  const auto first = std::stable_partition(sites.begin(), sites.end(), [&](const SiteProbe& probe) {
+    return !context_.engine.may_wait(probe);
+  });
+  planned.later.assign(first, sites.end());
+  sites.erase(first, sites.end());
+  std::stable_sort(planned.later.begin(), planned.later.end(),
                    [](const SiteProbe& a, const SiteProbe& b) { return b.at < a.at; });
-  constexpr std::size_t kAtFirst = 500; // some milliseconds on a slow machine
-  at_once_ = kAtFirst;
 }
 
 void SpaceModules::put_in_more(LentTracee& lent, Quiet quiet) {

@@ -123,6 +123,7 @@ void Tracer::follow_linkers() {
     if (modules != nullptr) modules->look_ahead(Occasion::Waiting);
     if (modules != nullptr && !modules->update_unseen()) put_in_rest(*space);
     context_.engine.let_linker_go(*space);
+    if (SpaceModules* left = modules_of(*space)) left->tidy();
   }
 }
 

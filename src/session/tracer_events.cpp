@@ -80,6 +80,7 @@ void Tracer::put_in_more(const std::shared_ptr<TracedProcess>& process) {
         pause_between(1);
     }
     answer_queue();
+    modules->tidy();
     follow_linkers();
     if (leaving_ || tids_in(*space).empty()) return; // ended, or another program runs
     const std::uint64_t begin = monotonic_ns();

@@ -109,23 +109,27 @@ std::vector<CallSitePatch> hidden_hooks(const ProbeModule& module, bool linker_i
   const auto& calls = module.parsed->calls();
   if (!calls) return {};
 
+  // By import: there are a hundred times as many sites.
+  std::vector<std::optional<CallSitePatch>> hook_of(calls->imports.size());
   const bool is_nongnu = is_nongnu_unwinder(module.parsed->image());
-  std::vector<CallSitePatch> hooks;
-  for (const elf::CallSite& call : calls->sites) {
-    const elf::ImportSlot& import = calls->imports[call.import];
+  for (std::size_t i = 0; i < calls->imports.size(); ++i) {
+    const elf::ImportSlot& import = calls->imports[i];
     const auto routine = routine_by_name(import.name);
     const std::uint32_t flags = hidden_flags(import.name, linker_is_musl);
     if (!routine && flags == 0) continue;
-    CallSitePatch hook{module.bias.to_tracee(call.at),
-                       call.size,
-                       module.bias.to_tracee(import.slot),
-                       {},
-                       AgentRoutine::Enter};
+    CallSitePatch& hook = hook_of[i].emplace();
+    hook.slot = module.bias.to_tracee(import.slot);
+    hook.routine = routine.value_or(AgentRoutine::Enter);
     hook.site.flags = routine ? std::uint32_t{wire::kSiteSilent} : flags;
-    if (routine) hook.routine = *routine;
     if (routine == AgentRoutine::IteratePhdr && is_nongnu)
       hook.site.unwind_table = kThunkUnwindForNongnuAt;
-    hooks.push_back(hook);
+  }
+  std::vector<CallSitePatch> hooks;
+  for (const elf::CallSite& call : calls->sites) {
+    if (!hook_of[call.import]) continue;
+    CallSitePatch& hook = hooks.emplace_back(*hook_of[call.import]);
+    hook.at = module.bias.to_tracee(call.at);
+    hook.size = call.size;
   }
   return hooks;
 }

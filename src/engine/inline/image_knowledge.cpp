@@ -1,8 +1,8 @@
 #include "engine/inline/image_knowledge.hpp"
 
 #include <algorithm>
-#include <vector>
 
+#include "engine/inline/functions_apart.hpp"
 #include "sonictrace/base/check.hpp"
 
 namespace sonictrace {
@@ -42,6 +42,21 @@ std::optional<ElfAddress> ImageKnowledge::gadget(const Image& image) {
   Known& of = known(image);
   if (!of.gadget) of.gadget = elf::find_return_gadget(*image);
   return *of.gadget;
+}
+
+std::vector<CallSitePatch> ImageKnowledge::hooks(const ProbeModule& module, bool linker_is_musl) {
+  auto& known_hooks = known(module.parsed->shared_image()).hooks;
+  if (!known_hooks) {
+    ProbeModule unmoved = module;
+    unmoved.bias = LoadBias();
+    known_hooks = hidden_hooks(unmoved, linker_is_musl);
+  }
+  auto hooks = *known_hooks;
+  for (CallSitePatch& hook : hooks) {
+    hook.at = module.bias.to_tracee(ElfAddress(hook.at.value()));
+    hook.slot = module.bias.to_tracee(ElfAddress(hook.slot.value()));
+  }
+  return hooks;
 }
 
 } // namespace sonictrace

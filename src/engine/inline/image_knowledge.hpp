@@ -5,11 +5,14 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
+#include "engine/inline/site_writer.hpp"
 #include "sonictrace/base/address.hpp"
 #include "sonictrace/elf/entries.hpp"
 #include "sonictrace/elf/image.hpp"
 #include "sonictrace/elf/return_gadget.hpp"
+#include "sonictrace/probe/module_list.hpp"
 
 namespace sonictrace {
 
@@ -30,6 +33,9 @@ public:
   /// The `ret` that calls out of the image return through, where the callee looks at that.
   std::optional<ElfAddress> gadget(const Image& image);
 
+  /// hidden_hooks (functions_apart.hpp) of a module of the image.
+  std::vector<CallSitePatch> hooks(const ProbeModule& module, bool linker_is_musl);
+
 private:
   struct Known {
     explicit Known(Image of) : image(std::move(of)), survey(image) {}
@@ -38,6 +44,7 @@ private:
     elf::EntrySurvey survey;
     std::map<ElfAddress, elf::EntryWay> ways;
     std::optional<std::optional<ElfAddress>> gadget;
+    std::optional<std::vector<CallSitePatch>> hooks; ///< as of an image at address 0
   };
   Known& known(const Image& image);
 

@@ -55,7 +55,10 @@ bool InlineEngine::is_in_left_code(const std::shared_ptr<AddressSpace>& space, p
   const auto inside = space_of(space);
   if (inside->agent() || inside->why_not()) return false;
   const auto setup = setup_.get();
-  return setup && LeftAgent::is_anyone_in(space, tid, (*setup)->image);
+  if (!setup) return false;
+  const auto presence = LeftAgent::look_for(space, tid, (*setup)->image);
+  if (presence == LeftAgent::Presence::None) inside->note_nothing_left();
+  return presence == LeftAgent::Presence::Busy;
 }
 
 namespace {

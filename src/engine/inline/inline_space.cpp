@@ -9,6 +9,7 @@
 #include <map>
 
 #include "engine/inline/functions_apart.hpp"
+#include "engine/inline/left_agent.hpp"
 #include "engine/inline/return_addresses.hpp"
 #include "engine/inline/shared_memory.hpp"
 #include "engine/inline/threads_inside.hpp"
@@ -81,7 +82,7 @@ void InlineSpace::prepare(const Installation& what, FunctionTable& functions,
   }
   survey_entries(images, entries);
   for (const ProbeModule* const module : what.fresh)
-    (void)hidden_hooks(*module, is_musl);
+    (void)images.hooks(*module, is_musl);
 }
 
 /// What there is to put in, by how it is done.
@@ -97,7 +98,8 @@ Result<void> InlineSpace::inject(RemoteCaller& caller, const InlineSetup::Made& 
   if (linker_mark_ && linker_mark_->linker_state)
     control.linker_state = linker_mark_->linker_state->value();
   // One that an earlier session has left is used again, so that nothing of ours piles up.
-  const auto found = LeftAgent::find(space_, caller.tid(), setup.image);
+  const auto found = nothing_is_left_ ? Result<std::optional<LeftAgent>>(std::nullopt)
+                                      : LeftAgent::find(space_, caller.tid(), setup.image);
   if (!found) return found.error();
   const auto& left = *found;
   if (left) {
@@ -233,7 +235,7 @@ void InlineSpace::sort(const Installation& what, RemoteMapper& mapper, Sorted& i
   std::vector<CallSitePatch> hooks;
   if (what.code_is_quiet)
     for (const ProbeModule* const module : what.fresh) {
-      const auto more = hidden_hooks(*module, is_musl_);
+      const auto more = images_.hooks(*module, is_musl_);
       hooks.insert(hooks.end(), more.begin(), more.end());
     }
   add_hooks(into.calls, hooks);

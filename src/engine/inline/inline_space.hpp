@@ -34,6 +34,8 @@ public:
   const InjectedAgent* agent() const { return agent_ ? &*agent_ : nullptr; }
   /// Why there will never be one.
   const std::optional<std::string>& why_not() const { return why_not_; }
+  /// No earlier session has left an agent: `inject` need not look for one.
+  void note_nothing_left() { nothing_is_left_ = true; }
   void give_up(std::string why) { why_not_ = std::move(why); }
   Result<void> inject(RemoteCaller& caller, const InlineSetup::Made& setup);
   /// An `inject` then knows where the dynamic linker's state is.
@@ -135,6 +137,7 @@ private:
   bool has_breakpoints_ = false;
   bool is_idle_copy_ = false;
   std::optional<std::string> why_not_;
+  bool nothing_is_left_ = false; ///< of an earlier session
   std::span<const std::byte> image_;   ///< the agent's
   std::vector<MappedCode> mapped_;     ///< as of the last survey
   std::vector<TraceeAddress> gadgets_; ///< that calls return through; sorted

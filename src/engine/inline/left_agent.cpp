@@ -252,14 +252,15 @@ Result<std::optional<LeftAgent>> LeftAgent::find(const std::shared_ptr<AddressSp
   return found;
 }
 
-bool LeftAgent::is_anyone_in(const std::shared_ptr<AddressSpace>& space, pid_t tid,
-                             const AgentImage& image) {
+LeftAgent::Presence LeftAgent::look_for(const std::shared_ptr<AddressSpace>& space, pid_t tid,
+                                        const AgentImage& image) {
   const auto mappings = read_mappings(tid);
-  if (!mappings) return false;
+  if (!mappings) return Presence::Quiet; // whoever needs it says why
   const auto found = find_among(*mappings, space, image);
-  if (!found || !is_anyone_inside(*space, *mappings, code_of(*found))) return false;
+  if (!found) return Presence::None;
+  if (!is_anyone_inside(*space, *mappings, code_of(*found))) return Presence::Quiet;
   switch_off(space->memory(), *found);
-  return true;
+  return Presence::Busy;
 }
 
 std::uint32_t LeftAgent::next_first_pool() const {

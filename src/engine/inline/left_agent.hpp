@@ -32,8 +32,12 @@ struct LeftAgent {
   static Result<std::optional<LeftAgent>> find(const std::shared_ptr<AddressSpace>& space,
                                                pid_t tid, const AgentImage& image);
 
-  /// Whether a thread is in one: that is then switched off, so that threads are soon out of it.
-  static bool is_anyone_in(const std::shared_ptr<AddressSpace>& space, pid_t tid,
+  enum class Presence : std::uint8_t {
+    None,  ///< there is no such agent
+    Quiet, ///< no thread is in it
+    Busy,  ///< it was switched off now, so that threads are soon out of it
+  };
+  static Presence look_for(const std::shared_ptr<AddressSpace>& space, pid_t tid,
                            const AgentImage& image);
 
   /// Where this session's pools begin. An entry whose call was never seen to return is used again
