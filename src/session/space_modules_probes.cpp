@@ -6,6 +6,12 @@
 #include "sonictrace/base/clock.hpp"
 
 namespace sonictrace {
+namespace {
+
+/// Probes that take some milliseconds on a slow machine.
+constexpr std::size_t kFew = 500;
+
+} // namespace
 
 void SpaceModules::probe(const std::vector<std::uint32_t>& fresh, std::optional<Planned> planned,
                          LentTracee& lent, Quiet quiet) {
@@ -28,8 +34,7 @@ SpaceModules::Probing SpaceModules::probing_of(const std::vector<std::uint32_t>&
   all.sites = std::move(planned->sites);
   if (!planned->later.empty()) {
     later_ = std::move(planned->later);
-    constexpr std::size_t kAtFirst = 500; // some milliseconds on a slow machine
-    at_once_ = kAtFirst;
+    at_once_ = kFew;
   }
   all.fresh = found(fresh);
   pending_.insert(pending_.end(), planned->pending.begin(), planned->pending.end());
@@ -81,6 +86,8 @@ void SpaceModules::put_in_unseen(Probing& all) {
 void SpaceModules::put_off(Planned& planned) const {
   if (context_.window.stop_on) return; // its marks come behind all probes
   auto& sites = planned.sites;
+  // All at once where that is short: the process makes no call between the first one and the last.
+  if (sites.size() <= kFew) return;
   const auto first = std::stable_partition(sites.begin(), sites.end(), [&](const SiteProbe& probe) {
     return !context_.engine.may_wait(probe);
   });

@@ -216,6 +216,36 @@ TEST_P(Attach, leaves_a_stopped_program_stopped) {
   EXPECT_EQ(parse_log(read_file(log_path())).of("tr_add").size(), 1u);
 }
 
+/// How many probes the tracer says that it has put in.
+std::size_t probes_put_in(const std::string& debug_lines) {
+  const std::regex line("([0-9]+) probes and [0-9]+ marks put in");
+  std::size_t sum = 0;
+  for (std::sregex_iterator at(debug_lines.begin(), debug_lines.end(), line), end; at != end; ++at)
+    sum += std::stoul((*at)[1]);
+  return sum;
+}
+
+TEST_P(Attach, to_a_program_of_10500_slots_puts_all_of_them_in) {
+  const std::string program = tracee(variant().ends_with("lazy") ? "huge-lazy" : "huge-now");
+  if (!exists(program)) GTEST_SKIP() << "awk is not installed";
+  RunningProgram huge(command_of({program, "ready"}), true);
+  ASSERT_TRUE(huge.read_until("ready"));
+  Command debugging = tracer({"-D", "2", "-e", "hp_*"}, huge.pid());
+  std::erase(debugging.argv, "--thin-after=1M");
+  RunningProgram attached(debugging);
+  ASSERT_TRUE(wait_until([&] {
+    return probes_put_in(attached.errors_so_far()) >= 10500 || !attached.is_running();
+  })) << attached.errors_so_far();
+  huge.write_line("");
+
+  EXPECT_TRUE(huge.wait().exited_with(0));
+  EXPECT_TRUE(attached.wait().exited_with(0));
+  const Log log = parse_log(read_file(log_path()));
+  ASSERT_EQ(log.calls.size(), 10500u);
+  for (std::size_t i = 0; i < log.calls.size(); ++i)
+    ASSERT_EQ(std::stoi(log.calls[i].result, nullptr, 0), static_cast<int>(i + i % 7));
+}
+
 TEST_P(Attach, beside_a_command_traces_both) {
   RunningProgram service(command_of({program("service"), "1"}), true);
   ASSERT_TRUE(service.read_until("ready"));
