@@ -129,9 +129,11 @@ void tell_end(AgentBlock& block, AgentEntry& entry, const ExitFrame* frame, std:
   if ((of_function & kFunctionAwaited) != 0) [[unlikely]]
     tell_target(*entry.site, of_function);
   const Ending ending = {frame, time, duration_of(block, entry, time), flags};
+  const bool is_short = ending.ticks < control().min_ticks; // never so in the split form
   if (control().form == RecordForm::Count) {
-    if (ending.ticks >= control().min_ticks &&
-        (control().max_depth == 0 || entry.depth <= control().max_depth))
+    if (is_short)
+      ++block.ring->short_calls;
+    else
       count_call(block, entry.site->function, ending.ticks);
     return;
   }
@@ -139,6 +141,8 @@ void tell_end(AgentBlock& block, AgentEntry& entry, const ExitFrame* frame, std:
   const std::uint32_t state = open.state;
   if (state == kOpenTold)
     write_return(block, entry, open, ending);
+  else if (state == kOpenWhole && is_short)
+    ++block.ring->short_calls;
   else if (state == kOpenWhole && control().form == RecordForm::Whole &&
            is_to_be_counted(block, *entry.site, ending.ticks))
     count_call(block, entry.site->function, ending.ticks);
@@ -432,6 +436,10 @@ Onward enter(AgentBlock& block, EntryFrame& frame, const Site& site) {
   const std::uint64_t slot = slot_of(frame) - (is_tail ? 1 : 0);
   if (block.top != nullptr && block.top->slot <= slot) [[unlikely]]
     settle_left(block, slot);
+  if (control().form != RecordForm::Split && is_too_deep(block)) {
+    ++block.ring->deep_calls;
+    return {target_of(site), kAsItIs};
+  }
   if (is_tail) {
     (void)open_call(block, frame, site, EntryState::Tail);
     return {target_of(site), kAsItIs};

@@ -34,6 +34,11 @@ inline std::uint64_t duration_of(const AgentBlock& block, const AgentEntry& entr
   return static_cast<std::int64_t>(gross) > 0 && gross > own ? gross - own : 0;
 }
 
+/// Whether a call is left out which begins now. A call that is open has its own depth.
+inline bool is_too_deep(const AgentBlock& block) {
+  return control().max_depth != 0 && block.depth >= control().max_depth;
+}
+
 /// Too frequent and too short to be written, of those that are to be written as a whole.
 inline bool is_to_be_counted(const AgentBlock& block, const Site& site, std::uint64_t ticks) {
   return ticks < control().thin_ticks && block.counts != 0 &&

@@ -8,7 +8,7 @@
   .hidden agent_header
 agent_header: /* wire::AgentHeader */
   .ascii "sonicagt"
-  .long 5 /* kAgentVersion */
+  .long AGENT_VERSION
   .long agent_text_end - agent_header
   .long agent_enter_routine - agent_header
   .long agent_find_object_routine - agent_header

@@ -1,5 +1,6 @@
 /* Offsets that the assembly needs, of the structures in wire/agent_abi.hpp; agent.cpp asserts that
    they are right. */
+#define AGENT_VERSION 6
 #define PRIVATE_SWITCH 4096  /* AgentPrivate::kSwitchAt: is_on */
 #define PRIVATE_THREADS 8192 /* AgentPrivate::kThreadsAt */
 #define SITE_SLOT 0

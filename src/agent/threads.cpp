@@ -184,10 +184,7 @@ bool wait_for_room(AgentBlock& block, std::uint64_t position) {
     if (load(ring.tail) + kRingSize < position) futex_wait(&ring.is_waiting, 1);
     store(ring.is_waiting, std::uint32_t{0});
   }
-  const std::uint64_t waited = now() - begin;
-  block.own += waited;
-  ++ring.waits;
-  ring.wait_ticks += waited;
+  block.own += now() - begin;
   if (has_room) return true;
   block.stale_heartbeat = patience.heartbeat();
   block.is_muted = kMutedTracerGone;

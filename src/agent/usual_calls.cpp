@@ -11,8 +11,8 @@
 
 namespace sonictrace::agent {
 
-static_assert(PRIVATE_THREADS == AgentPrivate::kThreadsAt && SITE_SLOT == offsetof(Site, slot) &&
-              PRIVATE_SWITCH == AgentPrivate::kSwitchAt &&
+static_assert(AGENT_VERSION == kAgentVersion && PRIVATE_THREADS == AgentPrivate::kThreadsAt &&
+              SITE_SLOT == offsetof(Site, slot) && PRIVATE_SWITCH == AgentPrivate::kSwitchAt &&
               CONTROL_ARENA == offsetof(AgentControl, arena) &&
               SHARED_LINKER_REGISTERS == offsetof(SharedControl, linker_registers) &&
               SITE_FLAGS == offsetof(Site, flags) && SITE_HAS_VECTORS == kSiteVectors &&
@@ -62,9 +62,10 @@ inline void give_back_newest(AgentBlock& block, AgentEntry& entry) {
 
 inline void count(AgentBlock& block, const AgentEntry& entry, std::uint64_t time) {
   const std::uint64_t ticks = duration_of(block, entry, time);
-  const AgentControl& said = control();
-  if (ticks >= said.min_ticks && (said.max_depth == 0 || entry.depth <= said.max_depth))
+  if (ticks >= control().min_ticks) [[likely]]
     count_call(block, entry.site->function, ticks);
+  else
+    ++block.ring->short_calls;
 }
 
 /// -c
@@ -103,7 +104,9 @@ void leave_counted(const ExitFrame& frame, AgentEntry& entry, AgentBlock& block,
   if (!is_usual) [[unlikely]]
     return leave_at(frame, entry, block, time);
   block.top = entry.previous;
-  if (is_to_be_counted(block, site, ticks)) {
+  if (ticks < control().min_ticks) [[unlikely]] {
+    ++block.ring->short_calls;
+  } else if (is_to_be_counted(block, site, ticks)) {
     count_call(block, site.function, ticks);
   } else {
     if (!exchange_on_this_thread(block.ring->head, head, head + size)) [[unlikely]]
@@ -165,6 +168,10 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
                          (is_tail && top->slot == slot_of(frame))); // see settle_left
   if (!is_usual) [[unlikely]]
     return enter_any(frame, site, block);
+  if (is_too_deep(block)) [[unlikely]] {
+    ++block.ring->deep_calls;
+    return Onward{target_of(site), kAsItIs};
+  }
   AgentEntry* const taken = take_free(block);
   if (taken == nullptr) [[unlikely]]
     return enter_any(frame, site, block);

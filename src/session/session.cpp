@@ -284,6 +284,7 @@ SessionEnd Session::run() {
   end.in_haste = told_to_leave || command_was_told;
   summary.calls = parts.recorder.calls() + parts.engine->calls();
   parts.heed_limits(summary);
+  summary.left_out = parts.engine->left_out();
   summary.lost = parts.recorder.lost() + parts.engine->lost();
   summary.modules = parts.context.book.size();
   summary.cost_ns = parts.engine->cost_of_call_ns();

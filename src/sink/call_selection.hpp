@@ -82,7 +82,13 @@ public:
   /// What was thinned since this was asked last, by FunctionId.
   std::vector<Thinned> take_thinned();
 
-  const LeftOut& left_out() const { return left_out_; }
+  /// `by_engine`: what did not come here.
+  LeftOut left_out(const LeftOutCalls& by_engine) const {
+    LeftOut sum = left_out_;
+    sum.short_calls += by_engine.short_calls;
+    sum.deep_calls += by_engine.deep_calls;
+    return sum;
+  }
 
 private:
   struct Counts {

@@ -285,7 +285,7 @@ void CountSink::Counts::append_line(std::string_view text) {
 }
 
 std::string CountSink::Counts::closing_line(const SessionSummary& summary) const {
-  LeftOut left_out = selection_.left_out();
+  LeftOut left_out = selection_.left_out(summary.left_out);
   left_out.damaged_batches = damaged_batches_;
   TextOptions options;
   options.min_time_ns = options_.min_time_ns;

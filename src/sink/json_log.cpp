@@ -319,7 +319,7 @@ void JsonSink::Log::close(const SessionSummary& summary) {
   JsonObject object = begin("summary", summary.time_ns);
   append_json_summary(object, summary, damaged_batches_);
   object.number("functions", functions_.called_count());
-  const LeftOut& left_out = selection_.left_out();
+  const LeftOut left_out = selection_.left_out(summary.left_out);
   object.number("left_out_short", left_out.short_calls);
   object.number("left_out_deep", left_out.deep_calls);
   object.number("left_out_sampled", left_out.sampled_calls);
@@ -328,7 +328,7 @@ void JsonSink::Log::close(const SessionSummary& summary) {
 }
 
 std::string JsonSink::Log::closing_line(const SessionSummary& summary) const {
-  LeftOut left_out = selection_.left_out();
+  LeftOut left_out = selection_.left_out(summary.left_out);
   left_out.damaged_batches = damaged_batches_;
   TextOptions options;
   options.min_time_ns = options_.min_time_ns;

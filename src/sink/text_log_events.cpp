@@ -106,7 +106,7 @@ void TextSink::Log::close(const SessionSummary& summary) {
 }
 
 std::string TextSink::Log::closing_line(const SessionSummary& summary) const {
-  LeftOut left_out = selection_.left_out();
+  LeftOut left_out = selection_.left_out(summary.left_out);
   left_out.damaged_batches = damaged_batches_;
   return make_closing_line(summary, functions_.called_count(), left_out, options_);
 }

@@ -108,6 +108,8 @@ public:
   /// Of the rings, without what the tracer's thread has written.
   std::uint64_t calls() const;
   std::uint64_t lost() const;
+  /// Of `calls`.
+  LeftOutCalls left_out() const;
   /// What was wrong since it was last asked for, a line each.
   std::vector<std::string> take_complaints();
 

@@ -17,6 +17,7 @@
 #include "sonictrace/process/address_space.hpp"
 #include "sonictrace/process/stopped_tracee.hpp"
 #include "sonictrace/stream/definition.hpp"
+#include "sonictrace/stream/sink.hpp"
 
 namespace sonictrace {
 
@@ -98,8 +99,8 @@ public:
   /// Whether each `install` in a process that runs, and `remove`, want all its threads to be
   /// stopped. At an attach they are, whichever engine it is.
   virtual bool wants_quiet_threads() const { return false; }
-  /// Finds out what `install` will want to know, so that it takes less time. Nothing is stopped, and
-  /// nothing is put in.
+  /// Finds out what `install` will want to know, so that it takes less time. Nothing is stopped,
+  /// and nothing is put in.
   virtual void prepare(const Installation&) {}
   /// Before the first `install` in a process that runs, while all its threads are stopped; `tid`:
   /// one of them. True: threads are in code that an earlier session has left, and would be out of
@@ -187,6 +188,8 @@ public:
   /// Calls recorded and lost that no Recorder counts.
   virtual std::uint64_t calls() const { return 0; }
   virtual std::uint64_t lost() const { return 0; }
+  /// Of `calls`: those that the options leave out, and of which no sink has heard.
+  virtual LeftOutCalls left_out() const { return {}; }
   /// What could not be done since it was last asked for, a line each.
   virtual std::vector<std::string> take_complaints() { return {}; }
 

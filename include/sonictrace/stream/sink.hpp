@@ -17,16 +17,30 @@ using RecordBatch = std::span<const std::byte>;
 /// Calls that take so long, or longer, are recorded whatever a sink leaves out: see take_thinned.
 constexpr std::uint64_t kThinnedBelowNs = 100'000;
 
+/// Calls that the options leave out, and that have made no record.
+struct LeftOutCalls {
+  std::uint64_t short_calls = 0; ///< --min-time
+  std::uint64_t deep_calls = 0;  ///< --max-depth
+
+  std::uint64_t sum() const { return short_calls + deep_calls; }
+  LeftOutCalls& operator+=(const LeftOutCalls& more) {
+    short_calls += more.short_calls;
+    deep_calls += more.deep_calls;
+    return *this;
+  }
+};
+
 /// What the session knows at its end.
 struct SessionSummary {
-  std::uint64_t calls = 0;   ///< recorded
+  std::uint64_t calls = 0;   ///< seen
   std::uint64_t lost = 0;    ///< that the engine knows it did not record
   std::uint64_t modules = 0; ///< seen
   std::uint64_t cost_ns = 0; ///< of our own, per call; 0: not measured
   std::string engine;        ///< "breakpoint"
   std::string
       reason; ///< why it ended before the program did, or why nothing was seen; may be empty
-  std::uint64_t time_ns = 0; ///< CLOCK_REALTIME
+  std::uint64_t time_ns = 0;  ///< CLOCK_REALTIME
+  LeftOutCalls left_out = {}; ///< of `calls`
 };
 
 /// A taker of what was recorded. Knows no process: every sink can be tested with records made by

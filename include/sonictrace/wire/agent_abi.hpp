@@ -13,7 +13,7 @@
 
 namespace sonictrace::wire {
 
-constexpr std::uint32_t kAgentVersion = 5;
+constexpr std::uint32_t kAgentVersion = 6;
 
 // ---- the agent's image: [ text | private data ], one reservation --------------------------------
 

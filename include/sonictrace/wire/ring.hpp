@@ -114,8 +114,8 @@ struct RingHeader {
   std::uint32_t first_pool;  ///< of the chain of its pools
   std::uint64_t owner;       ///< the thread's %fs:0
   std::uint64_t lost;        ///< calls that were made and not recorded
-  std::uint64_t waits;       ///< how often it waited for the tracer
-  std::uint64_t wait_ticks;
+  std::uint64_t short_calls; ///< left out as AgentControl::min_ticks says
+  std::uint64_t deep_calls;  ///< left out as AgentControl::max_depth says
   std::uint64_t reserved;
 
   std::uint64_t tail;

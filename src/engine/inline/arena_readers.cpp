@@ -45,6 +45,7 @@ void ArenaReaders::look_at(std::uint32_t ring) {
 void ArenaReaders::add_sums(const RingReader& reader) {
   calls_ += reader.calls();
   lost_ += reader.lost();
+  left_out_ += reader.left_out();
 }
 
 void ArenaReaders::read_counts(const KnownFunctions& functions, const TickClock& clock,
@@ -102,6 +103,13 @@ std::uint64_t ArenaReaders::lost() const {
   std::uint64_t sum = lost_ + std::min(load_shared(arena_->control().lost), kMostBelieved);
   for (const std::uint32_t ring : active_)
     sum += slots_[ring].open->reader.lost();
+  return sum;
+}
+
+LeftOutCalls ArenaReaders::left_out() const {
+  LeftOutCalls sum = left_out_;
+  for (const std::uint32_t ring : active_)
+    sum += slots_[ring].open->reader.left_out();
   return sum;
 }
 

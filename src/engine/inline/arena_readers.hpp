@@ -42,6 +42,7 @@ public:
   /// Sums over all threads, of those that are gone too.
   std::uint64_t calls() const;
   std::uint64_t lost() const;
+  LeftOutCalls left_out() const;
   /// How many rings hold what no agent of ours writes, and were not told of yet.
   std::size_t take_damaged();
 
@@ -71,6 +72,7 @@ private:
   std::vector<std::uint32_t> active_; ///< rings that have a reader
   std::uint64_t calls_ = 0;           ///< of threads that are gone, and counted ones
   std::uint64_t lost_ = 0;
+  LeftOutCalls left_out_;
 };
 
 } // namespace sonictrace

@@ -129,6 +129,7 @@ public:
   bool is_healthy() const { return is_healthy_; }
   std::uint64_t calls() const { return calls_; }
   std::uint64_t lost() const { return lost_; }
+  LeftOutCalls left_out() const { return {short_calls_, deep_calls_}; }
   std::vector<std::string> take_complaints() {
     const std::scoped_lock lock(mutex_);
     return std::exchange(complaints_, {});
@@ -165,7 +166,7 @@ private:
 
   std::atomic<std::uint64_t> bytes_written_;
   std::atomic<bool> is_healthy_;
-  std::atomic<std::uint64_t> calls_ = 0, lost_ = 0;
+  std::atomic<std::uint64_t> calls_ = 0, lost_ = 0, short_calls_ = 0, deep_calls_ = 0;
   std::atomic<bool> in_haste_ = false;
 
   std::mutex mutex_; ///< of all below
@@ -244,7 +245,10 @@ void Collector::Work::do_now_and_then(std::uint64_t now) {
 void Collector::Work::note_state() {
   bytes_written_ = inner_.bytes_written();
   is_healthy_ = inner_.is_healthy();
-  calls_ = loop_.calls();
+  const LeftOutCalls left_out = loop_.left_out();
+  short_calls_ = left_out.short_calls;
+  deep_calls_ = left_out.deep_calls;
+  calls_ = loop_.calls() + left_out.sum();
   lost_ = loop_.lost();
   auto complaints = loop_.take_complaints();
   if (complaints.empty()) return;
@@ -394,6 +398,7 @@ void Collector::stop(const std::function<bool()>& in_haste) { work_->stop(in_has
 TickClock& Collector::clock() { return work_->clock(); }
 std::uint64_t Collector::calls() const { return work_->calls(); }
 std::uint64_t Collector::lost() const { return work_->lost(); }
+LeftOutCalls Collector::left_out() const { return work_->left_out(); }
 std::vector<std::string> Collector::take_complaints() { return work_->take_complaints(); }
 
 } // namespace sonictrace

@@ -276,6 +276,7 @@ void CollectorLoop::remove(const Arena& arena, std::uint64_t now) {
   flush();
   calls_ += found->calls();
   lost_ += found->lost();
+  left_out_ += found->left_out();
   numbers_.forget(arena);
   if (stacks_) stacks_->remove(arena);
   arenas_.erase(found);
@@ -312,6 +313,13 @@ std::uint64_t CollectorLoop::lost() const {
   std::uint64_t sum = lost_;
   for (const auto& readers : arenas_)
     sum += readers.lost();
+  return sum;
+}
+
+LeftOutCalls CollectorLoop::left_out() const {
+  LeftOutCalls sum = left_out_;
+  for (const auto& readers : arenas_)
+    sum += readers.left_out();
   return sum;
 }
 

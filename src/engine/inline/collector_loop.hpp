@@ -46,6 +46,7 @@ public:
 
   std::uint64_t calls() const;
   std::uint64_t lost() const;
+  LeftOutCalls left_out() const;
   /// One line for each process whose rings were found damaged.
   std::vector<std::string> take_complaints();
 
@@ -85,6 +86,7 @@ private:
   std::vector<std::string> complaints_;
   std::uint64_t calls_ = 0; ///< of processes that are gone, and open ones that were told
   std::uint64_t lost_ = 0;
+  LeftOutCalls left_out_;
 };
 
 } // namespace sonictrace

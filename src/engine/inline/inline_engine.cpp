@@ -528,6 +528,7 @@ std::string InlineEngine::name() const {
 }
 
 std::uint64_t InlineEngine::calls() const { return collector_.calls(); }
+LeftOutCalls InlineEngine::left_out() const { return collector_.left_out(); }
 std::uint64_t InlineEngine::lost() const { return collector_.lost(); }
 
 std::vector<std::string> InlineEngine::take_complaints() {

@@ -61,6 +61,7 @@ public:
   std::string name() const override;
   std::uint64_t calls() const override;
   std::uint64_t lost() const override;
+  LeftOutCalls left_out() const override;
   std::vector<std::string> take_complaints() override;
   std::uint64_t cost_of_call_ns() const override;
 

@@ -53,7 +53,11 @@ Result<const InlineSetup::Made*> InlineSetup::get() {
   control.form = form;
   if (form == wire::RecordForm::Split) control.stack_size = stack_size_for(places_.frames);
   control.wants_histograms = recording_.percentiles;
-  control.min_ticks = form == wire::RecordForm::Count ? clock_.ticks_of(recording_.min_time_ns) : 0;
+  // What is sampled are the calls of all times. Where calls are recorded in two parts, the first
+  // one comes before it is known how long the call takes.
+  if (form == wire::RecordForm::Count ||
+      (form == wire::RecordForm::Whole && recording_.sample <= 1))
+    control.min_ticks = clock_.ticks_of(recording_.min_time_ns);
   control.max_depth = recording_.max_depth;
   constexpr std::uint64_t kShort = 100'000, kSignOfLife = 2'000'000'000; // ns
   control.thin_ticks = clock_.ticks_of(kShort);

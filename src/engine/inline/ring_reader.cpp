@@ -45,9 +45,13 @@ RingReader::RingReader(std::shared_ptr<Arena> arena, std::uint32_t index,
       incarnation_(load_shared(header_.incarnation)) {
   position_ = load_shared(header_.tail) & ~std::uint64_t{wire::kRingAlignment - 1};
   published_ = head_ = position_;
-  last_lost_ = load_shared(header_.lost);
   // What is lost before anybody has looked counts too, but for what an earlier thread has lost.
-  if (incarnation_ <= 1) told_lost_ = std::min(last_lost_, kMostBelieved);
+  if (incarnation_ > 1) {
+    last_lost_ = load_shared(header_.lost);
+    last_short_ = load_shared(header_.short_calls);
+    last_deep_ = load_shared(header_.deep_calls);
+  }
+  note_counters();
 }
 
 std::uint64_t RingReader::commit_at(std::uint64_t position) const {
@@ -55,16 +59,22 @@ std::uint64_t RingReader::commit_at(std::uint64_t position) const {
 }
 
 RingReader::State RingReader::look(std::uint64_t now, std::uint64_t patience) {
-  note_lost();
+  note_counters();
   see_head(now);
   if (state_ == State::Blocked) skip_hole(now, patience);
   return state_;
 }
 
-void RingReader::note_lost() {
-  const std::uint64_t lost = load_shared(header_.lost);
-  if (lost > last_lost_) told_lost_ += std::min(lost - last_lost_, kMostBelieved);
-  last_lost_ = lost;
+/// What the thread counts of the calls that it does not record.
+void RingReader::note_counters() {
+  const auto note = [](const std::uint64_t& counter, std::uint64_t& last, std::uint64_t& sum) {
+    const std::uint64_t now = load_shared(counter);
+    if (now > last) sum += std::min(now - last, kMostBelieved);
+    last = now;
+  };
+  note(header_.lost, last_lost_, told_lost_);
+  note(header_.short_calls, last_short_, left_out_.short_calls);
+  note(header_.deep_calls, last_deep_, left_out_.deep_calls);
 }
 
 void RingReader::see_head(std::uint64_t now) {

@@ -48,6 +48,7 @@ public:
   std::uint64_t calls() const { return calls_; }
   /// Calls that are not there, by what the thread says and by what was seen.
   std::uint64_t lost() const { return skipped_ + told_lost_; }
+  const LeftOutCalls& left_out() const { return left_out_; }
   /// The ring holds what no agent of ours writes.
   bool is_damaged() const { return damaged_; }
 
@@ -71,7 +72,7 @@ private:
   }
   void be_blocked(std::uint64_t now);
   void give_up(std::uint64_t go_on_at);
-  void note_lost();
+  void note_counters();
 
   std::shared_ptr<Arena> arena_;
   std::uint32_t index_;
@@ -97,7 +98,9 @@ private:
   std::uint64_t calls_ = 0;
   std::uint64_t skipped_ = 0;
   std::uint64_t told_lost_ = 0;
-  std::uint64_t last_lost_ = 0; ///< the thread's counter
+  LeftOutCalls left_out_;
+  /// The thread's counters.
+  std::uint64_t last_lost_ = 0, last_short_ = 0, last_deep_ = 0;
   bool damaged_ = false;
 };
 
