@@ -409,9 +409,8 @@ AgentEntry* open_call(AgentBlock& block, EntryFrame& frame, const Site& site, En
   entry.own = block.own;
   entry.state = state;
   entry.flags = 0;
-  entry.previous = block.top;
   entry.depth = static_cast<std::uint16_t>(++block.depth);
-  block.top = &entry;
+  put_on_top(block, entry);
   if (control().form == RecordForm::Count) {
     entry.begin = now();
     return taken;

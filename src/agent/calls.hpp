@@ -34,6 +34,14 @@ inline std::uint64_t duration_of(const AgentBlock& block, const AgentEntry& entr
   return static_cast<std::int64_t>(gross) > 0 && gross > own ? gross - own : 0;
 }
 
+/// The newest of the open ones. A signal handler may drop the one before it at any moment, when
+/// that has ended on another thread.
+inline void put_on_top(AgentBlock& block, AgentEntry& entry) {
+  do
+    entry.previous = block.top;
+  while (!exchange_on_this_thread(block.top, entry.previous, &entry));
+}
+
 /// Whether a call is left out which begins now. A call that is open has its own depth.
 inline bool is_too_deep(const AgentBlock& block) {
   return control().max_depth != 0 && block.depth >= control().max_depth;

@@ -184,11 +184,10 @@ extern "C" AGENT_HIDDEN Onward agent_enter(EntryFrame& frame, const Site& site, 
   entry.site = &site;
   entry.own = block.own;
   entry.state = is_tail ? EntryState::Tail : EntryState::Open;
-  entry.previous = block.top;
   const auto depth = static_cast<std::uint16_t>(++block.depth);
   entry.depth = depth;
   entry.flags = 0;
-  block.top = &entry;
+  put_on_top(block, entry);
   const Onward onward = is_tail ? Onward{target, kAsItIs} : Onward{thunk_of(entry), kThroughThunk};
   if (form == RecordForm::Count) {
     fetch_for_writing(block.counts + site.function * sizeof(CallCount));
