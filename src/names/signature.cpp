@@ -117,6 +117,7 @@ private:
   /// The last part of the name.
   void read_last(const Node* last, bool is_nested) {
     switch (last->type) {
+      case DEMANGLE_COMPONENT_NAME: signature_.name = text_of(last); return;
       case DEMANGLE_COMPONENT_CTOR:
         signature_.object = Object::Yes;
         signature_.structor = last->u.s_ctor.kind == gnu_v3_complete_object_ctor
@@ -140,6 +141,7 @@ private:
   }
 
   void read_operator(std::string_view text, bool is_nested) {
+    signature_.name = text;
     // [over.oper]: these are members, and not static before C++23, which few declare so.
     if (text == "operator=" || text == "operator()" || text == "operator[]" ||
         text == "operator->") {

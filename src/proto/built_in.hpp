@@ -12,5 +12,7 @@ struct ConfText {
 
 /// src/proto/prototypes/*.conf as they stood when the program was built.
 std::span<const ConfText> built_in_confs();
+/// src/proto/prototypes/*.pack: see CppPack.
+std::span<const ConfText> built_in_packs();
 
 } // namespace sonictrace::proto

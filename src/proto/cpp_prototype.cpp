@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "proto/cpp_pack.hpp"
+#include "sonictrace/names/signature.hpp"
 #include "sonictrace/proto/cpp_types.hpp"
 #include "sonictrace/proto/placement.hpp"
-#include "sonictrace/names/signature.hpp"
 
 namespace sonictrace::proto {
 namespace {
@@ -46,13 +47,23 @@ bool is_namespace(std::string_view scope) {
 
 class PrototypeMaker {
 public:
-  PrototypeMaker(const FunctionSignature& signature, TypeArena& arena)
-      : signature_(signature), arena_(arena), types_(arena) {}
+  PrototypeMaker(const FunctionSignature& signature, TypeArena& arena, const CppPack* pack)
+      : signature_(signature), arena_(arena), types_(arena, pack) {}
+
+  /// The number at a parameter, 1-based, is one of an enumeration.
+  void name_values(std::uint32_t parameter, std::string_view enumeration) {
+    named_.emplace_back(parameter, enumeration);
+  }
 
   Prototype make() {
     Prototype prototype;
     for (const CppType& parameter : signature_.parameters)
       passings_.push_back(passing(parameter));
+    for (const auto& [number, enumeration] : named_) {
+      if (number == 0 || number > passings_.size() || passings_[number - 1].is_unknown) continue;
+      const Type*& type = passings_[number - 1].type;
+      if (const Type* const named = types_.named_values(*type, enumeration)) type = named;
+    }
     for (const Passing& passing : passings_)
       has_unknown_ = has_unknown_ || passing.is_unknown;
     prototype.result = result();
@@ -143,7 +154,8 @@ private:
 
   std::vector<Reading> all_readings() {
     std::vector<Hidden> all = all_hidden();
-    if (signature_.object != FunctionSignature::Object::Yes && is_without_integers()) all = {{}};
+    const bool is_known = all.size() == 1 || signature_.object == FunctionSignature::Object::Yes;
+    if (!is_known && is_without_integers()) all = {{}};
     std::vector<Reading> readings;
     for (const Hidden& hidden : all)
       append(readings, hidden);
@@ -272,15 +284,29 @@ private:
   TypeArena& arena_;
   CppTypes types_;
   std::vector<Passing> passings_;
+  std::vector<std::pair<std::uint32_t, std::string_view>> named_;
   bool has_unknown_ = false;
 };
 
 } // namespace
 
-std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& arena) {
-  const auto signature = names::read_signature(mangled);
+std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& arena,
+                                           const CppPack* pack) {
+  auto signature = names::read_signature(mangled);
   if (!signature) return std::nullopt;
-  Prototype prototype = PrototypeMaker(*signature, arena).make();
+  CppPack::Function said;
+  if (pack != nullptr) said = pack->function(*signature, mangled);
+  using Object = FunctionSignature::Object;
+  using Structor = FunctionSignature::Structor;
+  if (said.is_member && signature->object == Object::Unknown)
+    signature->object = *said.is_member ? Object::Yes : Object::No;
+  if (!said.has_table && signature->structor == Structor::Base)
+    signature->structor = Structor::Complete;
+  if (!signature->result) signature->result = std::move(said.result);
+  PrototypeMaker maker(*signature, arena, pack);
+  for (const auto& [parameter, enumeration] : said.enumerations)
+    maker.name_values(parameter, enumeration);
+  Prototype prototype = maker.make();
   prototype.name = mangled;
   return prototype;
 }

@@ -7,9 +7,13 @@
 
 namespace sonictrace::proto {
 
+class CppPack;
+
 /// The prototype that a mangled name of C++ tells; nothing where it tells none. Types are made in
 /// `arena`. What the name does not tell (a hidden `this`, a result in memory, how large a class is
-/// that is passed by value) becomes readings: docs/PROTOTYPES.md says how they are told apart.
-std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& arena);
+/// that is passed by value) becomes readings, unless `pack`, which is about the function's library,
+/// says it: docs/PROTOTYPES.md says how they are told apart.
+std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& arena,
+                                           const CppPack* pack = nullptr);
 
 } // namespace sonictrace::proto

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "proto/cpp_pack.hpp"
 #include "sonictrace/proto/placement.hpp"
 
 namespace sonictrace::proto {
@@ -278,7 +279,9 @@ CppValue CppTypes::sequence(const CppType& type, SequenceLayout layout, Passed p
 
 CppValue CppTypes::optional(const CppType& type, SequenceLayout layout, int depth) {
   if (type.inner.empty()) return {};
-  const CppValue inner = value(type.inner[0], depth + 1);
+  CppValue inner = value(type.inner[0], depth + 1);
+  // It is assigned by a function of its own, for which c10::optional has one, too.
+  if (type.inner[0].name == "c10::basic_string_view") inner.passed = Passed::ByReference;
   const bool is_known = inner.type != nullptr && layout_of(*inner.type, 8).size != 0;
   if (!is_known) return {nullptr, inner.passed};
   const bool is_view =
@@ -359,9 +362,53 @@ const Type* CppTypes::input_array() {
   return arena_.make(std::move(made));
 }
 
+const Type* CppTypes::named_values(const Type& number, std::string_view enumeration) {
+  const bool is_number = number.kind == TypeKind::Signed || number.kind == TypeKind::Unsigned;
+  if (pack_ == nullptr || !is_number) return nullptr;
+  const auto known = pack_->enumeration(enumeration);
+  if (!known) return nullptr;
+  Type made = number;
+  made.lens = known->is_flags ? Lens::Flags : Lens::Enumeration;
+  made.names = known->names;
+  return arena_.make(std::move(made));
+}
+
+/// What the pack says of a class.
+CppValue CppTypes::packed(std::string_view name, int depth) {
+  std::string_view passing = pack_ == nullptr ? std::string_view() : pack_->passing(name);
+  if (passing.empty()) return {};
+  if (passing == "R") return {nullptr, Passed::ByReference};
+  if (passing == "0") return {opaque(0, Lens::Hide), Passed::Plainly};
+  if (passing[0] == '*') {
+    std::uint8_t words = 0;
+    const auto [end, error] =
+        std::from_chars(passing.data() + 1, passing.data() + passing.size(), words);
+    if (error != std::errc() || words == 0) return {};
+    return {opaque(words), Passed::Plainly};
+  }
+  const auto fields = names::read_signature("_Z1f" + std::string(passing));
+  if (!fields || fields->parameters.empty()) return {};
+  Type made;
+  made.kind = TypeKind::Struct;
+  for (const CppType& field : fields->parameters) {
+    const Type* const type = value(field, depth + 1).type;
+    if (type == nullptr || layout_of(*type, 8).size == 0) return {};
+    made.fields.push_back(type);
+  }
+  return {arena_.make(std::move(made)), Passed::Plainly};
+}
+
 CppValue CppTypes::named(const CppType& type, int depth) {
   std::string name = type.name;
   const bool is_llvm = strip_llvm(name);
+  if (const auto known = pack_ == nullptr ? std::nullopt : pack_->enumeration(name)) {
+    Type made;
+    made.kind = known->kind;
+    made.size = known->size;
+    made.lens = known->is_flags ? Lens::Flags : Lens::Enumeration;
+    made.names = known->names;
+    return {arena_.make(std::move(made)), Passed::Plainly};
+  }
   if (const Builtin* const known = find(kNumbers, name))
     return {scalar(known->kind, known->size, known->lens), Passed::Plainly};
 
@@ -418,7 +465,7 @@ CppValue CppTypes::named(const CppType& type, int depth) {
     return structure(type, 2, depth);
   if (is_of_one && name == "cv::Point3_") return structure(type, 3, depth);
   if (is_of_one && name == "cv::Scalar_") // trivially copied in some versions, in others not
-    return {structure(type, 4, depth).type, Passed::Unknown};
+    return {structure(type, 4, depth).type, packed(name, depth).passed};
   if (is_of_one && name == "cv::Rect_") return structure(type, 4, depth);
   if (name == "__gnu_cxx::__normal_iterator") return {arena_.address(), Passed::Plainly};
   if (name == "c10::SymInt") return {scalar(TypeKind::Signed, 8), Passed::ByReference};
@@ -433,7 +480,7 @@ CppValue CppTypes::named(const CppType& type, int depth) {
   if (name == "cv::_InputArray") return {input_array(), Passed::ByReference};
   if (contains(kEmpty, name)) return {opaque(0, Lens::Hide), Passed::Plainly};
   if (contains(kByReference, name)) return {nullptr, Passed::ByReference};
-  return {};
+  return packed(name, depth);
 }
 
 } // namespace sonictrace::proto

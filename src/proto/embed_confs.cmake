@@ -1,4 +1,4 @@
-# Writes OUTPUT, a source that holds the text of each .conf of DIRECTORY.
+# Writes OUTPUT, a source that holds the text of each .conf and .pack of DIRECTORY.
 #   cmake -D DIRECTORY=... -D OUTPUT=... -P embed_confs.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -10,7 +10,15 @@ foreach(conf IN LISTS confs)
   file(READ ${conf} text)
   string(APPEND entries "    {\"${name}\", R\"conf(${text})conf\"sv},\n")
 endforeach()
-file(WRITE ${OUTPUT} "// Made from the .conf files beside embed_confs.cmake; don't edit.
+file(GLOB packs ${DIRECTORY}/*.pack)
+list(SORT packs)
+set(pack_entries "")
+foreach(pack IN LISTS packs)
+  get_filename_component(name ${pack} NAME)
+  file(READ ${pack} text)
+  string(APPEND pack_entries "    {\"${name}\", R\"pack(${text})pack\"sv},\n")
+endforeach()
+file(WRITE ${OUTPUT} "// Made from the .conf and .pack files beside embed_confs.cmake; don't edit.
 #include \"proto/built_in.hpp\"
 
 #include <string_view>
@@ -26,9 +34,12 @@ using namespace std::string_view_literals; // a length that no compiler has to c
 
 constexpr ConfText kConfs[] = {
 ${entries}};
+constexpr ConfText kPacks[] = {
+${pack_entries}};
 } // namespace
 
 std::span<const ConfText> built_in_confs() { return kConfs; }
+std::span<const ConfText> built_in_packs() { return kPacks; }
 
 } // namespace sonictrace::proto
 ")

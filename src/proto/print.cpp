@@ -12,9 +12,11 @@ class Printer {
 public:
   std::string take() { return std::move(out_); }
 
-  void prototype(const Prototype& prototype) {
+  void prototype(const Prototype& prototype, std::string_view name) {
     type(*prototype.result, 0);
-    out_ += ' ' + prototype.name + '(';
+    out_ += ' ';
+    out_ += name;
+    out_ += '(';
     parameters(prototype.readings.empty() ? prototype.parameters
                                           : prototype.readings.front().parameters);
     out_ += ");";
@@ -206,9 +208,11 @@ private:
 
 } // namespace
 
-std::string print(const Prototype& prototype) {
+std::string print(const Prototype& prototype) { return print(prototype, prototype.name); }
+
+std::string print(const Prototype& prototype, std::string_view name) {
   Printer printer;
-  printer.prototype(prototype);
+  printer.prototype(prototype, name);
   return printer.take();
 }
 

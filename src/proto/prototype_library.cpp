@@ -8,9 +8,12 @@
 #include <utility>
 
 #include "proto/built_in.hpp"
+#include "proto/cpp_pack.hpp"
 #include "proto/cpp_prototype.hpp"
 #include "proto/parser.hpp"
 #include "sonictrace/base/check.hpp"
+#include "sonictrace/base/glob.hpp"
+#include "sonictrace/proto/print.hpp"
 
 namespace sonictrace::proto {
 namespace {
@@ -24,6 +27,7 @@ enum class Tier : std::uint8_t { Given, BuiltIn, Fallback };
 /// One text that was added.
 struct Source {
   std::string module;
+  std::string file;
   Tier tier = Tier::Given;
   bool imported = false; ///< it came in by an import
   ConfScope scope;
@@ -61,6 +65,25 @@ struct Answer {
   Distance distance = Distance::SameModule;
   Rank rank;
 };
+
+/// What mangled names tell, alone or with a pack.
+struct FromNames {
+  std::string_view file; ///< of the pack
+  std::string_view text; ///< empty: there is none
+  std::vector<std::string_view> libraries;
+  std::unique_ptr<CppPack> pack; ///< read when it is asked for
+  /// By mangled name; nothing for those that tell nothing.
+  std::unordered_map<std::string, std::optional<Prototype>> prototypes;
+
+  const CppPack& read() {
+    if (pack == nullptr) pack = std::make_unique<CppPack>(text);
+    return *pack;
+  }
+};
+
+std::string origin(const Source& source) {
+  return source.tier == Tier::BuiltIn ? "built in: " + source.file : source.file;
+}
 
 bool is_interposer(std::string_view module);
 
@@ -174,14 +197,16 @@ struct PrototypeLibrary::Parts {
   Importer importer;
   bool has_built_in = false;
   bool reads_names = false;
-  /// By mangled name; those that tell nothing are the unknown one.
-  std::unordered_map<std::string, std::optional<Prototype>> from_names;
+  FromNames plain_names; ///< of libraries without a pack
+  std::vector<FromNames> packs;
   std::vector<std::string> known_modules; ///< of the built-in files
 
   Parts() {
     by_name.reserve(kManyNames);
     for (const ConfText& conf : built_in_confs())
       known_modules.push_back(module_of_built_in(conf.file));
+    for (const ConfText& pack : built_in_packs())
+      packs.push_back({pack.file, pack.text, CppPack::libraries_of(pack.text), nullptr, {}});
   }
 
   Source* source_of(std::string_view module) {
@@ -206,13 +231,30 @@ struct PrototypeLibrary::Parts {
   std::optional<Distance> distance(const Source& source, std::string_view name,
                                    std::string_view module) const;
   Answer best(std::string_view name, std::string_view module) const;
-  const Prototype* prototype_from(std::string_view name);
+  FromNames& names_of(std::string_view module);
+  const Prototype* prototype_from(std::string_view name, std::string_view module);
 };
 
-const Prototype* PrototypeLibrary::Parts::prototype_from(std::string_view name) {
+/// Another version of a library may have other classes and enumerations: only what has the very
+/// soname is what the pack is about, or a copy with a hash put into it.
+FromNames& PrototypeLibrary::Parts::names_of(std::string_view module) {
+  std::string room;
+  const std::string_view family = family_of(module, room);
+  for (FromNames& names : packs)
+    if (std::find(names.libraries.begin(), names.libraries.end(), family) != names.libraries.end())
+      return names;
+  return plain_names;
+}
+
+const Prototype* PrototypeLibrary::Parts::prototype_from(std::string_view name,
+                                                         std::string_view module) {
   if (!reads_names || !begins_with(name, "_Z")) return &Prototype::unknown();
-  const auto [known, is_new] = from_names.try_emplace(std::string(name));
-  if (is_new) known->second = prototype_of_name(known->first, arena);
+  FromNames& names = names_of(module);
+  const auto [known, is_new] = names.prototypes.try_emplace(std::string(name));
+  if (is_new) {
+    const CppPack* const pack = names.text.empty() ? nullptr : &names.read();
+    known->second = prototype_of_name(known->first, arena, pack);
+  }
   return known->second ? &*known->second : &Prototype::unknown();
 }
 
@@ -241,6 +283,7 @@ Source* PrototypeLibrary::Parts::add(std::string_view text, std::string_view fil
                                      std::vector<std::string>& errors) {
   Source& source = sources.emplace_back();
   source.module = module;
+  source.file = file;
   source.tier = tier;
   const bool last_counts = dialect == Dialect::Ltrace07;
   // ltrace 0.7.3 has one table of all typedefs.
@@ -400,7 +443,7 @@ const Prototype* PrototypeLibrary::find(std::string_view name, std::string_view 
     if (told != nullptr) return told;
   }
   Entry* const entry = answer.entry;
-  return entry == nullptr ? parts_->prototype_from(name) : parts_->prototype_of(entry);
+  return entry == nullptr ? parts_->prototype_from(name, module) : parts_->prototype_of(entry);
 }
 
 void PrototypeLibrary::read_names() { parts_->reads_names = true; }
@@ -415,5 +458,42 @@ const Prototype* PrototypeLibrary::find_syscall(std::string_view name) const {
 }
 
 std::size_t PrototypeLibrary::size() const { return parts_->by_name.size(); }
+
+std::string PrototypeLibrary::origin_of(std::string_view name, std::string_view module) const {
+  const Entry* const entry = parts_->best(name, module).entry;
+  if (entry != nullptr) return origin(*entry->source);
+  const FromNames& names = parts_->names_of(module);
+  if (names.text.empty()) return "the mangled name";
+  return "built in: " + std::string(names.file) + ", and the mangled name";
+}
+
+std::vector<PrototypeLibrary::Listed> PrototypeLibrary::list(std::string_view library) const {
+  const bool is_glob = library.find_first_of("*?[") != std::string_view::npos;
+  const auto compiled = is_glob ? Glob::compile(library) : Result<Glob>(Glob());
+  const Glob glob = compiled ? *compiled : Glob();
+  if (!compiled) return {};
+  std::vector<Listed> all;
+  for (const Source& source : parts_->sources) {
+    const bool is_meant =
+        library.empty() || (is_glob ? glob.matches(source.module)
+                                    : !source.module.empty() && parts_->is_about(source, library));
+    if (!is_meant) continue;
+    Listed listed{origin(source), {}};
+    for (Entry& entry : parts_->entries)
+      if (entry.source == &source) listed.lines.push_back(print(*parts_->prototype_of(&entry)));
+    if (!listed.lines.empty()) all.push_back(std::move(listed));
+  }
+  std::string room;
+  const std::string_view family = family_of(library, room);
+  for (FromNames& names : parts_->packs) {
+    const bool is_meant =
+        library.empty() ||
+        std::any_of(names.libraries.begin(), names.libraries.end(), [&](std::string_view one) {
+          return is_glob ? glob.matches(one) : one == family;
+        });
+    if (is_meant) all.push_back({"built in: " + std::string(names.file), names.read().list()});
+  }
+  return all;
+}
 
 } // namespace sonictrace::proto

@@ -54,6 +54,9 @@ struct FunctionSignature {
 
   /// What the function is in, a class or a namespace: `at::native`; of templates with `<>`.
   std::string scope = {};
+  /// Its own name, without what it is in and without template arguments; empty of a constructor, a
+  /// destructor, a conversion.
+  std::string name = {};
   Object object = Object::Unknown;
   Structor structor = Structor::No;
   std::optional<CppType> result; ///< not every name has it

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "sonictrace/names/signature.hpp"
 #include "sonictrace/proto/type.hpp"
 
 namespace sonictrace::proto {
+
+class CppPack;
 
 /// What is known of a type of C++ that a mangled name has.
 struct CppValue {
@@ -25,11 +28,14 @@ struct CppValue {
 /// that have not changed for long.
 class CppTypes {
 public:
-  explicit CppTypes(TypeArena& arena) : arena_(arena) {}
+  /// `pack`: what is known of enumerations and classes of one library; null where nothing.
+  explicit CppTypes(TypeArena& arena, const CppPack* pack = nullptr) : arena_(arena), pack_(pack) {}
 
   CppValue value(const names::CppType& type) { return value(type, 0); }
   /// Of a parameter or a result that is passed as a pointer to `type`, or null for any object.
   const Type* reference_to(const Type* type);
+  /// A number whose values have the names of an enumeration; null where that can't be.
+  const Type* named_values(const Type& number, std::string_view enumeration);
   /// `words` of which nothing is known.
   const Type* opaque(std::uint8_t words, Lens lens = Lens::Plain);
 
@@ -37,6 +43,7 @@ private:
   CppValue value(const names::CppType& type, int depth);
   CppValue builtin(const names::CppType& type);
   CppValue named(const names::CppType& type, int depth);
+  CppValue packed(std::string_view name, int depth);
   CppValue string(const names::CppType& type, wire::SequenceLayout layout);
   CppValue sequence(const names::CppType& type, wire::SequenceLayout layout,
                     CppValue::Passed passed, int depth);
@@ -52,6 +59,7 @@ private:
   const Type* scalar(TypeKind kind, std::uint8_t size, Lens lens = Lens::Plain);
 
   TypeArena& arena_;
+  const CppPack* pack_;
 };
 
 } // namespace sonictrace::proto

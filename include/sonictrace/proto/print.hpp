@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sonictrace/proto/prototype.hpp"
 
@@ -10,5 +11,7 @@ namespace sonictrace::proto {
 /// write there: `T&` for a reference, `string?` for text or an address, `std::string`, `list(T)`,
 /// `optional(T)`, `...` for what is not shown.
 std::string print(const Prototype& prototype);
+/// With another name in its place: a demangled one.
+std::string print(const Prototype& prototype, std::string_view name);
 
 } // namespace sonictrace::proto

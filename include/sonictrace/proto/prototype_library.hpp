@@ -69,6 +69,17 @@ public:
   const Prototype* find_syscall(std::string_view name) const;
   std::size_t size() const;
 
+  /// Where find() has a prototype from: `file`, a built-in file, a pack, or the name itself.
+  std::string origin_of(std::string_view name, std::string_view module) const;
+
+  struct Listed {
+    std::string origin;             ///< as origin_of says it
+    std::vector<std::string> lines; ///< see print(); of packs see CppPack::list
+  };
+  /// All that is known of the functions of `library`: a soname, of any version, or a glob of them;
+  /// empty: of all, and of any. In the order in which it counts.
+  std::vector<Listed> list(std::string_view library) const;
+
 private:
   struct Parts;
   std::unique_ptr<Parts> parts_;

@@ -345,10 +345,14 @@ def main():
     if options.list:
         print("\n".join(packs))
         return
-    for name in options.pack or packs:
+    at_hand = [name for name, pack in packs.items() if pack.get("language") != "c++" and not pack.get("untested")]
+    for name in options.pack or at_hand:
         if name not in packs:
             parser.error(f"{name}: no such pack; there are {', '.join(packs)}")
-        make(name, packs[name], options.root)
+        if packs[name].get("language") == "c++":
+            subprocess.run([HERE / "make_cpp_pack.py", name, "--root", options.root], check=True)
+        else:
+            make(name, packs[name], options.root)
 
 
 if __name__ == "__main__":
