@@ -15,6 +15,7 @@
 #include "sonictrace/probe/image_cache.hpp"
 #include "sonictrace/proto/conf_places.hpp"
 #include "sonictrace/session/doctor.hpp"
+#include "sonictrace/session/list_prototypes.hpp"
 #include "sonictrace/session/match.hpp"
 #include "sonictrace/session/session.hpp"
 
@@ -88,6 +89,14 @@ int run(std::span<const char* const> arguments) {
   }
   for (const auto& error : prototypes->errors)
     print_error((options.session.ltrace ? without_column(error) : error) + "\n");
+  if (options.list_prototypes) {
+    const auto listed = list_prototypes(prototypes->library, options.listed_library);
+    if (listed)
+      print(*listed);
+    else
+      tell(listed.error().message());
+    return listed ? 0 : 1;
+  }
 
   auto made = make_sink(options);
   if (!made) {

@@ -91,6 +91,7 @@ public:
     read_text();
     read_counting();
     read_doctor();
+    read_list();
     check_combinations();
     check_forms();
     read_selectors();
@@ -255,6 +256,17 @@ private:
     command.clear();
   }
 
+  void read_list() {
+    options_.list_prototypes = typed_.list_prototypes;
+    if (!typed_.list_prototypes) return;
+    auto& command = options_.session.command;
+    if (command.size() > 1)
+      return fail(failed(fmt::format("--list-prototypes '{}': give one library, or nothing",
+                                     fmt::join(command, " "))));
+    if (!command.empty()) options_.listed_library = command.front();
+    command.clear();
+  }
+
   void read_text() {
     TextOptions& text = options_.text;
     options_.quiet = typed_.quiet;
@@ -338,7 +350,7 @@ private:
     if (typed_.split_lines && typed_.whole_lines)
       fail(failed("--split-lines with --whole-lines: leave one of them out"));
     if (options_.session.command.empty() && typed_.attach.empty() && !typed_.match &&
-        !typed_.doctor)
+        !typed_.doctor && !typed_.list_prototypes)
       fail(ltrace_ ? failed_as_ltrace(name_, "too few arguments")
                    : failed("nothing to trace: give a command to run, or -p PID to attach; see "
                             "sonictrace --help"));

@@ -23,6 +23,8 @@ struct TraceOptions {
   bool no_cache = false;        ///< --no-cache: keep nothing for the next session
   bool doctor = false;          ///< --doctor: say what keeps from tracing, run nothing
   std::optional<pid_t> patient; ///< of --doctor
+  bool list_prototypes = false; ///< --list-prototypes: print what is known, run nothing
+  std::string listed_library;   ///< of --list-prototypes; empty: all
   std::string match;            ///< --match: attach to the process with such a command line
   bool json = false;            ///< --output-format=json
   bool count = false;           ///< -c: a table instead of a log

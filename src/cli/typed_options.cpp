@@ -178,6 +178,11 @@ void add_others(CLI::App& app, TypedOptions& typed) {
   add_switch(app, "--doctor", typed.doctor,
              "say what would keep a program, or the process PID behind it, from being traced")
       ->group(group);
+  add_switch(
+      app, "--list-prototypes", typed.list_prototypes,
+      "print the prototypes that are known, and where each is from; of the library LIB behind "
+      "it only: a soname, a path, a pattern")
+      ->group(group);
   add_value(app, "-D,--debug", "MASK", typed.debug,
             "tell on stderr what sonictrace itself does; -Dh lists the bits of the octal MASK")
       ->group(group);

@@ -29,7 +29,7 @@ struct TypedOptions {
   bool no_default = false, follow = false, relative = false, durations = false;
   bool instruction_pointer = false, no_signals = false, nanoseconds = false, caller = false;
   bool split_lines = false, whole_lines = false, quiet = false, explain = false, ltrace = false;
-  bool system_calls = false, count = false, percentiles = false, doctor = false;
+  bool system_calls = false, count = false, percentiles = false, doctor = false, list_prototypes = false;
   bool python = false, no_cache = false, no_debug_info = false, help = false, version = false;
 
   /// Adds every option of sonictrace to `app`, which then fills this.

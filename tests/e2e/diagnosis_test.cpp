@@ -1,6 +1,7 @@
 // --doctor, --match and -D: what helps to find out why something is not traced.
 #include <sys/prctl.h>
 
+#include "support/temp_dir.hpp"
 #include "trace.hpp"
 
 namespace sonictrace::test {
@@ -27,6 +28,53 @@ std::string conclusion_of(const Ended& ended) {
 }
 
 constexpr const char* kNothing = "to change: nothing: it can be traced";
+
+TEST(ListPrototypes, prints_those_of_one_library_and_where_they_are_from) {
+  const Ended ended = run({"--list-prototypes", "libcrypt.so.1"});
+
+  EXPECT_TRUE(ended.exited_with(0)) << ended.err;
+  EXPECT_EQ(ended.out.rfind("; built in: libcrypt.conf\n", 0), 0U) << ended.out;
+  EXPECT_NE(ended.out.find("\nstring[zero] crypt(string[zero], string[zero]);\n"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_EQ(ended.out.find("malloc"), std::string::npos) << ended.out;
+}
+
+TEST(ListPrototypes, takes_a_pattern_and_the_users_own_files) {
+  const TempDir directory;
+  const std::string conf = directory / "libmine.so.conf";
+  write_file(conf, "int mine(int);\n");
+
+  const Ended ended = run({"-F", directory / "", "--list-prototypes", "libm*"});
+
+  EXPECT_TRUE(ended.exited_with(0)) << ended.err;
+  EXPECT_NE(ended.out.find("libmine.so.conf\nint mine(int);\n"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("double sin(double);\n"), std::string::npos) << ended.out;
+}
+
+TEST(ListPrototypes, tells_of_a_pack_what_it_says) {
+  const Ended ended = run({"--list-prototypes", "libopencv_imgproc.so.406"});
+
+  EXPECT_TRUE(ended.exited_with(0)) << ended.err;
+  EXPECT_EQ(ended.out.rfind("; built in: opencv.pack\n", 0), 0U) << ended.out.substr(0, 200);
+  EXPECT_NE(ended.out.find("\nvoid cv::resize(...);\n"), std::string::npos);
+}
+
+TEST(ListPrototypes, looks_at_what_a_file_exports) {
+  const Ended ended = run({"--list-prototypes", tracee("libnames.so")});
+
+  EXPECT_TRUE(ended.exited_with(0)) << ended.err;
+  EXPECT_EQ(ended.out.rfind("; the mangled name\n", 0), 0U) << ended.out;
+  EXPECT_NE(ended.out.find(" named::reals(double, float, int);"), std::string::npos) << ended.out;
+}
+
+TEST(ListPrototypes, says_that_nothing_is_known) {
+  const Ended unknown = run({"--list-prototypes", "libnone.so"});
+  EXPECT_TRUE(unknown.exited_with(1));
+  EXPECT_EQ(unknown.err, "sonictrace: no prototypes are known of a library 'libnone.so'; give a "
+                         "soname, a path or a pattern\n");
+  EXPECT_TRUE(run({"--list-prototypes", "/nowhere/libz.so"}).exited_with(1));
+}
 
 TEST(Doctor, finds_nothing_to_change_where_a_trace_works) {
   const Ended traced = run({"-o", "/dev/null", "/bin/true"});

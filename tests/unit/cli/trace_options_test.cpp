@@ -208,6 +208,14 @@ TEST(TraceOptions, say_what_to_capture_and_to_count) {
   EXPECT_TRUE(options({"sonictrace", "--output-format=json", "p"}).json);
 }
 
+TEST(TraceOptions, take_one_library_whose_prototypes_are_listed) {
+  EXPECT_FALSE(options({"sonictrace", "ls"}).list_prototypes);
+  EXPECT_TRUE(options({"sonictrace", "--list-prototypes"}).list_prototypes);
+  EXPECT_EQ(options({"sonictrace", "--list-prototypes"}).listed_library, "");
+  EXPECT_EQ(options({"sonictrace", "--list-prototypes", "libz.so.1"}).listed_library, "libz.so.1");
+  EXPECT_TRUE(options({"sonictrace", "--list-prototypes", "libz*"}).session.command.empty());
+}
+
 TEST(TraceOptions, take_one_process_for_the_doctor) {
   EXPECT_EQ(options({"sonictrace", "--doctor"}).patient, std::nullopt);
   EXPECT_EQ(options({"sonictrace", "--doctor", "12"}).patient, 12);
@@ -355,6 +363,8 @@ TEST(TraceOptions, are_refused_in_one_line_that_says_what_why_and_what_to_do) {
        "sonictrace: --match '': every process would match; give a part of its command line\n"},
       {{"sonictrace", "--doctor", "ls", "-l"},
        "sonictrace: --doctor 'ls -l': give the number of a process, or nothing\n"},
+      {{"sonictrace", "--list-prototypes", "libz.so", "libm.so"},
+       "sonictrace: --list-prototypes 'libz.so libm.so': give one library, or nothing\n"},
       {{"sonictrace", "-r", "-t", "p"},
        "sonictrace: -r with -t: there is room for one time before "
        "a line; leave one of them out\n"},
