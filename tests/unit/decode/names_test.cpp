@@ -174,11 +174,19 @@ TEST(Names, tell_optional_values) {
 
 TEST(Names, tell_optional_values_of_torch) {
   // The flag is in front.
+  // The value shares its place with a character, so that it is in a general register.
+  constexpr std::uint64_t kHalf = 0x3fe0000000000000;
+  EXPECT_EQ(NamedCall("_Z1fN3c108optionalIdEEi").word(1).word(kHalf).word(3).arguments(), "0.5, 3");
   EXPECT_EQ(NamedCall("_Z1fN3c108optionalIlEEi").word(1).word(42).word(3).arguments(), "42, 3");
   EXPECT_EQ(
       NamedCall("_Z1fN3c108optionalIlEEi").word(std::uint64_t{0}).word(42).word(3).arguments(),
       "nullopt, 3");
-  EXPECT_EQ(NamedCall("_Z1fN3c108optionalIdEEi").word(1).real(0.5).word(3).arguments(), "0.5, 3");
+  // An assignment of its own, of the view, makes a copy constructor of its own.
+  const std::string_view text = "text";
+  const std::uint64_t view[] = {1, reinterpret_cast<std::uint64_t>(text.data()), text.size()};
+  EXPECT_EQ(
+      NamedCall("_Z1fN3c108optionalINS_17basic_string_viewIcEEEEi").word(view).word(3).arguments(),
+      "\"text\", 3");
   const long sizes[] = {2, 3};
   const std::string type = "_Z1fN3c108optionalINS_8ArrayRefIlEEEEi";
   EXPECT_EQ(NamedCall(type).word(sizes).word(2).word(3).arguments(), "[2, 3], 3");
