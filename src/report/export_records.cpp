@@ -97,10 +97,22 @@ std::string json_record(const ExportContext& context, std::uint64_t sequence,
   text += fmt::format(R"("min_ns":{},"max_ns":{},"p50_ns":{},"p99_ns":{},)",
                       stats.durations.least(), stats.durations.largest(),
                       stats.durations.quantile(500), stats.durations.quantile(990));
+  // As two flat lists: every database reads those, and makes the same percentiles of them.
+  std::vector<std::uint64_t> middles, counts;
+  stats.durations.for_each([&](std::size_t bucket, std::uint64_t count) {
+    middles.push_back(wire::middle_of_bucket(bucket));
+    counts.push_back(count);
+  });
+  text += fmt::format(R"("bucket_ns":{},"bucket_calls":{},)", list_of(middles, ""),
+                      list_of(counts, ""));
   text += fmt::format(R"("hist":{{"scale":{},"zero":{},"offset":{},"counts":{}}}}})",
                       ExponentialHistogram::kScale, histogram.zeros, histogram.offset,
                       list_of(histogram.counts, ""));
   return text + "\n";
+}
+
+std::string record_key(const ExportContext& context, std::uint64_t sequence) {
+  return fmt::format("{}:{}:{}", context.run_id, context.host, sequence);
 }
 
 std::string csv_record_names() {

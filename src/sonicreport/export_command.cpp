@@ -1,12 +1,17 @@
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "sonicreport/command.hpp"
 #include "sonicreport/common_options.hpp"
-#include "sonicreport/output_file.hpp"
+#include "sonicreport/export_target.hpp"
 #include "sonictrace/names/demangle.hpp"
 #include "sonictrace/report/export.hpp"
 #include "sonictrace/report/export_formats.hpp"
@@ -15,62 +20,133 @@
 namespace sonictrace::sonicreport {
 namespace {
 
-enum class Target : std::uint8_t { JsonLines, Csv, JsonFlat, Prometheus, OpenMetrics, OtlpJson };
+enum class Form : std::uint8_t { JsonLines, Csv, JsonFlat, Prometheus, OpenMetrics, OtlpJson };
 
 struct TargetName {
   const char* name;
-  Target target;
-  bool is_total;       ///< of all logs together, and not by interval
-  std::size_t top = 0; ///< --top-n: 0 is all
+  Form form;
+  bool is_total;                ///< of all logs together, and not by interval
+  std::size_t top = 0;          ///< --top-n: 0 is all
+  const char* type = nullptr;   ///< may be sent to a --url, as this
+  const char* method = nullptr; ///< to send it with
 };
 
 // A function is a time series in databases of metrics: few of them.
-constexpr std::array<TargetName, 6> kTargets = {{{"jsonl", Target::JsonLines, false, 0},
-                                                 {"csv", Target::Csv, false, 0},
-                                                 {"json-flat", Target::JsonFlat, true, 0},
-                                                 {"prometheus", Target::Prometheus, true, 50},
-                                                 {"openmetrics", Target::OpenMetrics, true, 50},
-                                                 {"otlp-json", Target::OtlpJson, false, 50}}};
+constexpr std::array<TargetName, 8> kTargets = {
+    {{"jsonl", Form::JsonLines, false},
+     {"csv", Form::Csv, false},
+     {"json-flat", Form::JsonFlat, true},
+     {"prometheus", Form::Prometheus, true, 50, "text/plain; version=0.0.4", "POST"},
+     {"openmetrics", Form::OpenMetrics, true, 50,
+      "application/openmetrics-text; version=1.0.0; charset=utf-8", "POST"},
+     {"otlp-json", Form::OtlpJson, false, 50, "application/json", "POST"},
+     // PUT takes the place of all that was there under the same job and instance.
+     {"pushgateway", Form::Prometheus, true, 50, "text/plain; version=0.0.4", "PUT"},
+     {"kafka://", Form::JsonLines, false}}};
 
 class ExportCommand final : public Command {
 public:
   void add_options(CLI::App& app) override {
     common_.add_to(app, "");
-    app.add_option("--to", to_, "jsonl, csv, json-flat, prometheus, openmetrics or otlp-json")
+    app.add_option("--to", to_,
+                   "jsonl, csv, json-flat, prometheus, openmetrics, otlp-json, pushgateway or "
+                   "kafka://HOST:PORT,.../TOPIC")
         ->required()
         ->type_name("TARGET");
     app.add_option(
            "--interval", interval_,
-           "jsonl, csv, otlp-json: a record of each function for every so much time; 10s by "
+           "jsonl, csv, otlp-json, kafka: a record of each function for every so much time; 10s by "
            "default, 0: one for the whole log")
         ->type_name("DUR");
     app.add_option(
            "--top-n", top_,
            "so many functions, the ones that take most time themselves; the others are added up "
-           "as 'other'; 50 by default for prometheus, openmetrics and otlp-json, else 0: all")
+           "as 'other'; 50 by default for prometheus, openmetrics, otlp-json and pushgateway, else "
+           "0: "
+           "all")
         ->type_name("N");
-    app.add_option("--host", context_.host, "the machine that was traced")->type_name("NAME");
+    app.add_option("--host", context_.host,
+                   "the machine that was traced; pushgateway, kafka: by default this one")
+        ->type_name("NAME");
     app.add_option("--run-id", context_.run_id,
-                   "name of the run; by default that of the (first) log")
+                   "name of the run; by default that of the (first) log; kafka needs one")
         ->type_name("ID");
     app.add_option("--date", date_,
                    "the day of a log's first line, local time, where lines have only a time of day")
         ->type_name("YYYY-MM-DD");
     app.add_flag("--per-thread", options_.per_thread,
-                 "jsonl, csv, otlp-json: each thread by itself");
+                 "jsonl, csv, otlp-json, kafka: each thread by itself");
+    app.add_option("--url", url_,
+                   "of the Pushgateway; prometheus, openmetrics, otlp-json: sent there by POST")
+        ->type_name("URL");
+    app.add_option("--job", job_, "pushgateway: the job that the metrics are of")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--timeout", timeout_,
+                   "kafka: gives up when no record was taken for so long; --url: when there is no "
+                   "answer to a request; 30s by default")
+        ->type_name("DUR");
+    app.add_option("--kafka-config", kafka_config_,
+                   "kafka: a file of librdkafka's settings, a line NAME=VALUE each: for TLS, "
+                   "passwords, limits")
+        ->type_name("FILE");
   }
 
   Result<int> run() override {
+    if (auto chosen = choose_target(); !chosen) return chosen.error();
+    if (context_.run_id.empty())
+      context_.run_id = common_.logs[0] == "-"
+                            ? "stdin"
+                            : std::filesystem::path(common_.logs[0]).filename().string();
+    auto filter_options = common_.filter();
+    if (!filter_options) return filter_options.error();
+    auto destination = open_destination();
+    if (!destination) return destination.error();
+    if (*destination == nullptr) return kExportFailed;
+    destination_ = std::move(*destination);
+    if (target_.form == Form::Csv) put({}, report::csv_record_names());
+    int status = kOk;
+    for (const auto& path : common_.logs) {
+      auto one = add_log(path, *filter_options, status);
+      if (!one) return one.error();
+      status = *one;
+    }
+    if (target_.is_total) put({}, total());
+    if (auto finished = destination_->finish(); !finished) fail(finished.error());
+    if (const auto account = destination_->account(); !account.empty()) tell(account);
+    return has_failed_ || destination_->has_dropped() ? kExportFailed : status;
+  }
+
+private:
+  /// From the options; fails with one line where they don't go together.
+  Result<void> choose_target() {
     const auto* const target =
-        std::find_if(kTargets.begin(), kTargets.end(),
-                     [this](const TargetName& one) { return to_ == one.name; });
+        std::find_if(kTargets.begin(), kTargets.end(), [this](const TargetName& one) {
+          return std::string_view(one.name).ends_with("://") ? to_.starts_with(one.name)
+                                                             : to_ == one.name;
+        });
     if (target == kTargets.end())
-      return Error::saying(fmt::format(
-          "--to '{}': not jsonl, csv, json-flat, prometheus, openmetrics or otlp-json", to_));
+      return Error::saying(
+          fmt::format("--to '{}': not jsonl, csv, json-flat, prometheus, openmetrics, otlp-json, "
+                      "pushgateway or kafka://HOST:PORT/TOPIC",
+                      to_));
     target_ = *target;
+    const bool is_kafka = is_to_kafka(), is_pushed = to_ == "pushgateway";
     if (target_.is_total && (!interval_.empty() || options_.per_thread))
       return Error::saying(fmt::format(
-          "--to {}: --interval and --per-thread are for jsonl, csv and otlp-json", to_));
+          "--to {}: --interval and --per-thread are for jsonl, csv, otlp-json and kafka", to_));
+    if (!url_.empty() && target_.type == nullptr)
+      return Error::saying(fmt::format(
+          "--to {}: --url is for pushgateway, prometheus, openmetrics and otlp-json", to_));
+    if (is_pushed && url_.empty())
+      return Error::saying("--to pushgateway: where is it? --url http://HOST:9091");
+    if ((is_kafka || !url_.empty()) && !common_.output.empty())
+      return Error::saying("--output: nothing is written to a file where it is sent away");
+    if (!kafka_config_.empty() && !is_kafka)
+      return Error::saying("--kafka-config is for --to kafka://HOST:PORT/TOPIC");
+    // Records of two runs under one name would be taken for the same ones.
+    if (is_kafka && context_.run_id.empty())
+      return Error::saying("--to kafka: name the run, as no other one is named: --run-id ID");
     if (!target_.is_total) {
       const auto ns = report::parse_duration_ns(interval_.empty() ? "10s" : interval_);
       if (!ns)
@@ -78,38 +154,59 @@ public:
             fmt::format("--interval '{}': not a time like 10s or 500ms", interval_));
       options_.interval_ns = *ns;
     }
+    const auto timeout_ns = report::parse_duration_ns(timeout_.empty() ? "30s" : timeout_);
+    if (!timeout_ns || *timeout_ns < 1'000'000)
+      return Error::saying(fmt::format("--timeout '{}': not a time like 30s or 500ms", timeout_));
+    limit_ = std::chrono::milliseconds(*timeout_ns / 1'000'000);
     context_.per_thread = options_.per_thread;
-    if (context_.run_id.empty())
-      context_.run_id = common_.logs[0] == "-"
-                            ? "stdin"
-                            : std::filesystem::path(common_.logs[0]).filename().string();
-    auto filter_options = common_.filter();
-    if (!filter_options) return filter_options.error();
-    auto output = OutputFile::open(common_.output);
-    if (!output) return failed(output.error());
-    output_ = &*output;
-    if (target_.target == Target::Csv) write(report::csv_record_names());
-    int status = kOk;
-    for (const auto& path : common_.logs) {
-      auto one = add_log(path, *filter_options, status);
-      if (!one) return one.error();
-      status = *one;
+    if ((is_kafka || is_pushed) && context_.host.empty()) context_.host = this_host();
+    return {};
+  }
+
+  bool is_to_kafka() const { return to_.starts_with("kafka://"); }
+
+  static std::string this_host() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+  }
+
+  /// Nothing, with its line said, where the target can't be opened; an error where the options are
+  /// wrong.
+  Result<std::unique_ptr<ExportTarget>> open_destination() {
+    if (is_to_kafka()) {
+      auto options = publish::parse_kafka_url(to_);
+      if (!options) return options.error();
+      options->patience = limit_;
+      if (!kafka_config_.empty()) {
+        std::ifstream file(kafka_config_);
+        std::stringstream text;
+        if (!file || !(text << file.rdbuf()))
+          return Error::saying(fmt::format("--kafka-config: can't read {}", kafka_config_));
+        auto settings = publish::parse_kafka_settings(text.str());
+        if (!settings)
+          return Error::saying(fmt::format("{}: {}", kafka_config_, settings.error().message()));
+        options->settings = std::move(*settings);
+      }
+      return open_kafka_target(*options);
     }
-    if (target_.is_total) write(total());
-    if (write_error_) return failed(*write_error_);
-    if (auto committed = output->commit(); !committed) return failed(committed.error());
-    return status;
+    if (!url_.empty())
+      return make_http_target(
+          {target_.method,
+           to_ == "pushgateway" ? publish::pushgateway_url(url_, job_, context_.host) : url_,
+           target_.type, limit_});
+    auto file = open_file_target(common_.output);
+    if (file) return std::move(*file);
+    fail(file.error());
+    return std::unique_ptr<ExportTarget>();
   }
 
-private:
-  static int failed(const Error& error) {
+  void fail(const Error& error) {
     tell(error.message());
-    return kExportFailed;
+    has_failed_ = true;
   }
 
-  void write(std::string_view text) {
-    if (write_error_) return;
-    if (auto written = output_->write(text); !written) write_error_ = written.error();
+  void put(std::string_view key, std::string_view text) {
+    if (auto done = destination_->put(key, text); !done) fail(done.error());
   }
 
   Result<int> add_log(const std::string& path, const report::FilterOptions& filter_options,
@@ -169,7 +266,7 @@ private:
     auto offset = report::time_offset(account.clock, date_);
     if (!offset) return offset.error();
     context_.time_offset = *offset;
-    if (!offset->knows_day && target_.target == Target::OtlpJson)
+    if (!offset->knows_day && target_.form == Form::OtlpJson)
       return Error::saying(fmt::format(
           "{}: otlp-json needs times with a day: trace with -ttt, or give --date YYYY-MM-DD",
           name));
@@ -180,14 +277,14 @@ private:
       warned_ = true;
     }
     report::fold_rows(interval.rows, top_.value_or(target_.top));
-    if (target_.target == Target::OtlpJson) {
-      write(report::otlp_request(context_, interval));
+    if (target_.form == Form::OtlpJson) {
+      put({}, report::otlp_request(context_, interval));
       return std::nullopt;
     }
     for (const auto& row : interval.rows) {
-      write(target_.target == Target::Csv
-                ? report::csv_record(context_, sequence_, interval, row)
-                : report::json_record(context_, sequence_, interval, row));
+      put(report::record_key(context_, sequence_),
+          target_.form == Form::Csv ? report::csv_record(context_, sequence_, interval, row)
+                                    : report::json_record(context_, sequence_, interval, row));
       ++sequence_;
     }
     return std::nullopt;
@@ -199,22 +296,24 @@ private:
       rows.push_back(std::move(row));
     report::sort_rows(rows);
     report::fold_rows(rows, top_.value_or(target_.top));
-    if (target_.target == Target::JsonFlat) return report::json_flat(context_, rows);
+    if (target_.form == Form::JsonFlat) return report::json_flat(context_, rows);
     return report::metrics_text(context_, rows, account_,
-                                target_.target == Target::OpenMetrics
+                                target_.form == Form::OpenMetrics
                                     ? report::MetricsText::OpenMetrics
                                     : report::MetricsText::Prometheus);
   }
 
   CommonOptions common_;
-  std::string to_, interval_, date_;
+  std::string to_, interval_, date_, url_, timeout_, kafka_config_;
+  std::string job_ = "sonictrace";
   std::optional<std::size_t> top_;
   report::ExportOptions options_;
   report::ExportContext context_;
   TargetName target_{};
 
-  OutputFile* output_ = nullptr;
-  std::optional<Error> write_error_;
+  std::chrono::milliseconds limit_{0};
+  std::unique_ptr<ExportTarget> destination_;
+  bool has_failed_ = false;
   std::uint64_t sequence_ = 0;
   bool warned_ = false;
   std::map<std::pair<std::string, std::string>, report::ExportRow> totals_;

@@ -51,6 +51,9 @@ struct ExponentialHistogram {
 /// One record, a line of JSON.
 std::string json_record(const ExportContext& context, std::uint64_t sequence,
                         const ExportInterval& interval, const ExportRow& row);
+/// What tells a record from all others: run, host and sequence. An export of the same logs under the
+/// same names gives the same records the same keys.
+std::string record_key(const ExportContext& context, std::uint64_t sequence);
 std::string csv_record_names();
 std::string csv_record(const ExportContext& context, std::uint64_t sequence,
                        const ExportInterval& interval, const ExportRow& row);

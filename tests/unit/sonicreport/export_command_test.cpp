@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/http_server.hpp"
 #include "unit/sonicreport/run_command.hpp"
 
 namespace sonictrace::sonicreport::test {
@@ -65,6 +66,7 @@ TEST(ExportCommand, writes_a_record_of_each_function_for_each_interval) {
       R"({"v":1,"run_id":"r1","seq":0,"ts":1796009100.000000000,"host":"h1","pid":4711,"lib":"libav.so.1",)"
       R"("func":"decode","class":"cpu","calls":1,"timed":1,"sum_ns":250000000,"self_ns":250000000,)"
       R"("min_ns":250000000,"max_ns":250000000,"p50_ns":250000000,"p99_ns":250000000,)"
+      R"("bucket_ns":[249561088],"bucket_calls":[1],)"
       R"("hist":{"scale":5,"zero":0,"offset":892,"counts":[1]}})");
   EXPECT_NE(lines[1].find(R"("seq":1,"ts":1796009100.000000000)"), std::string::npos) << lines[1];
   EXPECT_NE(lines[1].find(R"("lib":"SYS","func":"futex","class":"wait")"), std::string::npos)
@@ -256,6 +258,104 @@ TEST(ExportCommand, knows_its_targets) {
   EXPECT_EQ(run_command({"export", "--to", "parquet", "LOG"}, kLog).status, 2);
   EXPECT_EQ(run_command({"export", "--to", "prometheus", "--interval", "1s", "LOG"}, kLog).status,
             2);
+}
+
+TEST(ExportCommand, puts_metrics_into_a_pushgateway) {
+  sonictrace::test::HttpServer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+
+  const auto end = run_command({"export", "--to", "pushgateway", "--url", server.url(), "--host",
+                                "cam1", "--run-id", "r", "LOG"},
+                               kLog);
+
+  EXPECT_EQ(end.status, 0) << end.err;
+  EXPECT_EQ(end.out + end.err, "");
+  const auto& requests = server.requests();
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_TRUE(
+      requests[0].head.starts_with("PUT /metrics/job/sonictrace/instance/cam1 HTTP/1.1\r\n"))
+      << requests[0].head;
+  EXPECT_EQ(
+      requests[0].body,
+      run_command({"export", "--to", "prometheus", "--host", "cam1", "--run-id", "r", "LOG"}, kLog)
+          .out);
+}
+
+TEST(ExportCommand, posts_a_request_of_opentelemetry_for_each_interval) {
+  sonictrace::test::HttpServer server(
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", 2);
+
+  const auto end = run_command({"export", "--to", "otlp-json", "--url",
+                                server.url() + "/v1/metrics", "--run-id", "r", "LOG"},
+                               kLog);
+
+  EXPECT_EQ(end.status, 0) << end.err;
+  EXPECT_NE(end.err.find("2 requests delivered, 0 dropped"), std::string::npos) << end.err;
+  const auto& requests = server.requests();
+  ASSERT_EQ(requests.size(), 2U);
+  for (const auto& request : requests) {
+    EXPECT_TRUE(request.head.starts_with("POST /v1/metrics ")) << request.head;
+    EXPECT_NE(request.head.find("Content-Type: application/json\r\n"), std::string::npos);
+    EXPECT_TRUE(request.body.starts_with(R"({"resourceMetrics":)"));
+  }
+}
+
+TEST(ExportCommand, fails_with_4_where_a_pushgateway_refuses) {
+  sonictrace::test::HttpServer server(
+      "HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\n\r\nno, sorry");
+
+  const auto end =
+      run_command({"export", "--to", "pushgateway", "--url", server.url(), "LOG"}, kLog);
+
+  EXPECT_EQ(end.status, 4);
+  EXPECT_NE(end.err.find("answered 400: no, sorry\n"), std::string::npos) << end.err;
+  EXPECT_EQ(lines_of(end.err).size(), 1U) << end.err;
+}
+
+// librdkafka makes the brokers itself with this setting.
+TEST(ExportCommand, counts_the_records_that_kafka_took) {
+  const TextFile settings("test.mock.num.brokers=3\n");
+  const auto end = run_command({"export", "--to", "kafka://mock/sonictrace.calls", "--run-id", "r",
+                                "--kafka-config", settings.path(), "LOG"},
+                               kLog);
+
+  EXPECT_EQ(end.status, 0) << end.err;
+  EXPECT_EQ(end.out, "");
+  EXPECT_EQ(end.err,
+            "sonicreport: kafka://mock/sonictrace.calls: 4 records delivered, 0 dropped\n");
+}
+
+TEST(ExportCommand, fails_with_4_and_a_count_where_kafka_is_not_there) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto end = run_command(
+      {"export", "--to", "kafka://127.0.0.1:1/t", "--run-id", "r", "--timeout", "300ms", "LOG"},
+      kLog);
+
+  EXPECT_EQ(end.status, 4);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  const auto lines = lines_of(end.err);
+  ASSERT_EQ(lines.size(), 2U) << end.err;
+  EXPECT_NE(lines[0].find("Connection refused"), std::string::npos) << end.err;
+  EXPECT_NE(lines[1].find("0 records delivered, 4 dropped"), std::string::npos) << end.err;
+}
+
+TEST(ExportCommand, says_which_options_do_not_go_together) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
+      {{"--to", "pushgateway"}, "where is it?"},
+      {{"--to", "kafka://b:1/t"}, "--run-id ID"},
+      {{"--to", "kafka://b:1", "--run-id", "r"}, "names no topic"},
+      {{"--to", "kafka://b:1/t", "--run-id", "r", "--output", "x"}, "sent away"},
+      {{"--to", "kafka://b:1/t", "--run-id", "r", "--kafka-config", "/no/such"},
+       "can't read /no/such"},
+      {{"--to", "kafka://b:1/t", "--run-id", "r", "--timeout", "0"}, "--timeout '0'"},
+      {{"--to", "jsonl", "--kafka-config", "x"}, "is for --to kafka"},
+      {{"--to", "csv", "--url", "http://x"}, "--url is for"}};
+  for (auto [arguments, said] : cases) {
+    arguments.insert(arguments.begin(), "export");
+    arguments.emplace_back("LOG");
+    const auto end = run_command(arguments, kLog);
+    EXPECT_EQ(end.status, 2) << end.err;
+    EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+  }
 }
 
 } // namespace
