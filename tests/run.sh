@@ -159,7 +159,7 @@ SELECTORS
 }
 
 step "packages"
-"$root/.ci/install" build test || exit 1
+"$root/.ci/install" build test fleet || exit 1
 
 for part in "${parts[@]}"; do
   case $part in

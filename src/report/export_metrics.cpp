@@ -97,6 +97,13 @@ std::string metrics_text(const ExportContext& context, const std::vector<ExportR
   for (const auto& row : rows)
     if (row.stats.timed > 0)
       text.add(text.labels_of(row), format_seconds(row.stats.durations.largest(), 9));
+  if (account.gap && account.gap->found > 0) {
+    text.begin("sonictrace_longest_gap_seconds", "gauge",
+               "The longest time from the end of one call to the beginning of the other.");
+    text.add(fmt::format("from={},to={}{}", quoted(account.gap->from), quoted(account.gap->to),
+                         context.host.empty() ? "" : "," + text.host()),
+             format_seconds(account.gap->longest_ns, 9));
+  }
   text.begin("sonictrace_log_lines", "counter", "Lines of the logs that were read.");
   text.add(text.host(), count(account.lines));
   text.begin("sonictrace_unused_lines", "counter", "Lines that could not be used.");

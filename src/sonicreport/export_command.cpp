@@ -15,6 +15,7 @@
 #include "sonictrace/names/demangle.hpp"
 #include "sonictrace/report/export.hpp"
 #include "sonictrace/report/export_formats.hpp"
+#include "sonictrace/report/gaps.hpp"
 #include "sonictrace/report/quantity.hpp"
 
 namespace sonictrace::sonicreport {
@@ -76,6 +77,11 @@ public:
         ->type_name("YYYY-MM-DD");
     app.add_flag("--per-thread", options_.per_thread,
                  "jsonl, csv, otlp-json, kafka: each thread by itself");
+    app.add_option("--gap-from", gap_from_,
+                   "prometheus, openmetrics, pushgateway: tells the longest time from the end of a "
+                   "call of these functions to the next one of --gap-to")
+        ->type_name("GLOB");
+    app.add_option("--gap-to", gap_to_, "where it ends; see sonicreport gaps")->type_name("GLOB");
     app.add_option("--url", url_,
                    "of the Pushgateway; prometheus, openmetrics, otlp-json: sent there by POST")
         ->type_name("URL");
@@ -135,6 +141,20 @@ private:
     if (target_.is_total && (!interval_.empty() || options_.per_thread))
       return Error::saying(fmt::format(
           "--to {}: --interval and --per-thread are for jsonl, csv, otlp-json and kafka", to_));
+    if (gap_from_.empty() != gap_to_.empty())
+      return Error::saying("--gap-from and --gap-to go together");
+    if (!gap_from_.empty() && target_.form != Form::Prometheus && target_.form != Form::OpenMetrics)
+      return Error::saying(
+          fmt::format("--to {}: --gap-from is for prometheus, openmetrics and pushgateway", to_));
+    if (!gap_from_.empty()) {
+      auto from = Glob::compile(gap_from_), to = Glob::compile(gap_to_);
+      if (!from || !to)
+        return Error::saying(
+            fmt::format("--gap-from, --gap-to: {}", (from ? to : from).error().message()));
+      gap_options_.from = std::move(*from);
+      gap_options_.to = std::move(*to);
+      account_.gap = report::LongestGap{gap_from_, gap_to_};
+    }
     if (!url_.empty() && target_.type == nullptr)
       return Error::saying(fmt::format(
           "--to {}: --url is for pushgateway, prometheus, openmetrics and otlp-json", to_));
@@ -231,7 +251,8 @@ private:
                                 if (!wrong)
                                   wrong = take(std::move(interval), account, reader->name());
                               });
-    if (auto read = reader->pump(exporter); !read) return read.error();
+    auto pumped = gap_from_.empty() ? reader->pump(exporter) : pump_with_gap(*reader, exporter);
+    if (!pumped) return pumped.error();
     exporter.finish();
     if (wrong) return *wrong;
     if (account.lines == 0)
@@ -243,6 +264,31 @@ private:
           reader->name(), exporter.late()));
     account_.add(account);
     return common_.judge(reader->name(), account, status);
+  }
+
+  /// Tells the exporter all of the log, and looks for the longest gap on the way.
+  Result<void> pump_with_gap(log::LogReader& reader, report::Exporter& exporter) {
+    struct Both final : log::CallVisitor {
+      Both(report::Exporter& one, report::GapFinder& other) : exporter(one), gaps(other) {}
+      void on_call(const log::Call& call) override {
+        exporter.on_call(call);
+        gaps.on_call(call);
+      }
+      void on_begin(const log::Call& call) override { gaps.on_begin(call); }
+      void on_event(const log::Event& event) override { gaps.on_event(event); }
+
+      report::Exporter& exporter;
+      report::GapFinder& gaps;
+    };
+    auto all = report::CallFilter::make({});
+    if (!all) return all.error();
+    report::GapFinder gaps(gap_options_, *all, reader.functions());
+    Both both(exporter, gaps);
+    if (auto read = reader.pump(both); !read) return read;
+    gaps.finish();
+    account_.gap->found += gaps.lengths().total();
+    account_.gap->longest_ns = std::max(account_.gap->longest_ns, gaps.lengths().largest());
+    return {};
   }
 
   /// An error where the interval can't be written so.
@@ -304,7 +350,7 @@ private:
   }
 
   CommonOptions common_;
-  std::string to_, interval_, date_, url_, timeout_, kafka_config_;
+  std::string to_, interval_, date_, url_, timeout_, kafka_config_, gap_from_, gap_to_;
   std::string job_ = "sonictrace";
   std::optional<std::size_t> top_;
   report::ExportOptions options_;
@@ -314,6 +360,7 @@ private:
   std::chrono::milliseconds limit_{0};
   std::unique_ptr<ExportTarget> destination_;
   bool has_failed_ = false;
+  report::GapOptions gap_options_;
   std::uint64_t sequence_ = 0;
   bool warned_ = false;
   std::map<std::pair<std::string, std::string>, report::ExportRow> totals_;

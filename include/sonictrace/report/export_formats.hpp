@@ -51,8 +51,8 @@ struct ExponentialHistogram {
 /// One record, a line of JSON.
 std::string json_record(const ExportContext& context, std::uint64_t sequence,
                         const ExportInterval& interval, const ExportRow& row);
-/// What tells a record from all others: run, host and sequence. An export of the same logs under the
-/// same names gives the same records the same keys.
+/// What tells a record from all others: run, host and sequence. An export of the same logs under
+/// the same names gives the same records the same keys.
 std::string record_key(const ExportContext& context, std::uint64_t sequence);
 std::string csv_record_names();
 std::string csv_record(const ExportContext& context, std::uint64_t sequence,
@@ -64,9 +64,16 @@ std::string json_flat(const ExportContext& context, const std::vector<ExportRow>
 /// An ExportMetricsServiceRequest of OpenTelemetry, a line of JSON. Needs a day in `context`.
 std::string otlp_request(const ExportContext& context, const ExportInterval& interval);
 
-/// Numbers of a log that metrics tell.
+/// The longest time from the end of one call to the beginning of another one (GapFinder).
+struct LongestGap {
+  std::string from, to; ///< as they were asked for
+  std::uint64_t found = 0, longest_ns = 0;
+};
+
+/// Numbers of logs that metrics tell.
 struct ExportAccount {
   std::uint64_t lines = 0, skipped = 0, unmatched = 0, lost = 0;
+  std::optional<LongestGap> gap; ///< where it was asked for
 
   void add(const log::Accounting& account);
 };

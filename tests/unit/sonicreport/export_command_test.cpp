@@ -311,6 +311,28 @@ TEST(ExportCommand, fails_with_4_where_a_pushgateway_refuses) {
   EXPECT_EQ(lines_of(end.err).size(), 1U) << end.err;
 }
 
+TEST(ExportCommand, tells_the_longest_gap_as_a_metric) {
+  const std::string log = "14:23:07.400000 decode() = 0 <0.010000>\n"
+                          "14:23:07.480000 show() = 0 <0.001000>\n"
+                          "14:23:08.000000 decode() = 0 <0.010000>\n"
+                          "14:23:08.020000 show() = 0 <0.001000>\n";
+
+  const auto with = run_command({"export", "--to", "prometheus", "--gap-from", "dec*", "--gap-to",
+                                 "show", "--host", "h", "LOG"},
+                                log);
+  const auto none = run_command(
+      {"export", "--to", "openmetrics", "--gap-from", "show", "--gap-to", "nothing", "LOG"}, log);
+
+  EXPECT_EQ(with.status, 0) << with.err;
+  EXPECT_NE(with.out.find("# TYPE sonictrace_longest_gap_seconds gauge\n"
+                          "sonictrace_longest_gap_seconds{from=\"dec*\",to=\"show\",host=\"h\"} "
+                          "0.070000000\n"),
+            std::string::npos)
+      << with.out;
+  EXPECT_EQ(none.status, 0) << none.err;
+  EXPECT_EQ(none.out.find("gap_seconds"), std::string::npos);
+}
+
 // librdkafka makes the brokers itself with this setting.
 TEST(ExportCommand, counts_the_records_that_kafka_took) {
   const TextFile settings("test.mock.num.brokers=3\n");
@@ -348,6 +370,8 @@ TEST(ExportCommand, says_which_options_do_not_go_together) {
        "can't read /no/such"},
       {{"--to", "kafka://b:1/t", "--run-id", "r", "--timeout", "0"}, "--timeout '0'"},
       {{"--to", "jsonl", "--kafka-config", "x"}, "is for --to kafka"},
+      {{"--to", "prometheus", "--gap-from", "x"}, "go together"},
+      {{"--to", "jsonl", "--gap-from", "x", "--gap-to", "y"}, "--gap-from is for"},
       {{"--to", "csv", "--url", "http://x"}, "--url is for"}};
   for (auto [arguments, said] : cases) {
     arguments.insert(arguments.begin(), "export");
