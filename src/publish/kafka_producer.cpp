@@ -41,7 +41,11 @@ struct KafkaProducer::Impl {
   }
   static void on_error(rd_kafka_t*, int code, const char* reason, void* impl) {
     // That all of them are down tells less than why the last one is.
-    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) static_cast<Impl*>(impl)->trouble = reason;
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;
+    std::string_view text(reason);
+    // What librdkafka adds is about itself: (after 0ms in state CONNECT, 1 identical error(s) ...
+    text = text.substr(0, text.rfind(" (after "));
+    static_cast<Impl*>(impl)->trouble = text;
   }
 
   void report(rd_kafka_resp_err_t error) {

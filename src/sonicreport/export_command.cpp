@@ -82,6 +82,8 @@ public:
                    "call of these functions to the next one of --gap-to")
         ->type_name("GLOB");
     app.add_option("--gap-to", gap_to_, "where it ends; see sonicreport gaps")->type_name("GLOB");
+    app.add_flag("--any-thread", gap_options_.any_thread,
+                 "--gap-from and --gap-to may be of different threads");
     app.add_option("--url", url_,
                    "of the Pushgateway; prometheus, openmetrics, otlp-json: sent there by POST")
         ->type_name("URL");
@@ -117,6 +119,10 @@ public:
       if (!one) return one.error();
       status = *one;
     }
+    if (account_.gap && account_.gap->found == 0)
+      tell(fmt::format("no call of '{}' ends before one of '{}' begins in its thread: no metric "
+                       "tells of it; see sonicreport gaps",
+                       gap_from_, gap_to_));
     if (target_.is_total) put({}, total());
     if (auto finished = destination_->finish(); !finished) fail(finished.error());
     if (const auto account = destination_->account(); !account.empty()) tell(account);

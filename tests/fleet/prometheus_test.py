@@ -117,6 +117,10 @@ with Servers() as servers:
     wait_until("the recorded series", lambda: value(victoria, 'sonictrace:wait_share{host="cam1"}'))
     queries = sum(dashboard.run_prometheus(example, f"http://{server}") for server in (prometheus, victoria))
 
+    export("--to", "prometheus", "--url", f"http://{victoria}/api/v1/import/prometheus", "--host", "posted", bad)
+    wait_until("what was posted", lambda: value(
+        victoria, 'sonictrace_calls_total{host="posted",function="futex"}') == [14763])
+
     # A file is replaced whole: whoever scrapes meanwhile finds one run or the other.
     writer = threading.Thread(target=lambda: [leave("cam1", log) for log in (bad, good) * 15])
     writer.start()
