@@ -131,8 +131,13 @@ class ClickHouse:
             cluster = cluster.replace(f"<host>clickhouse-{other + 1}</host><port>9000</port>",
                                       f"<host>127.0.0.1</host><port>{port}</port>")
         servers.write(f"{name}/config.d/cluster.xml", cluster)
+        # A reader that was killed is missed sooner than after 45 s.
+        servers.write(f"{name}/config.d/kafka.xml",
+                      "<yandex><kafka><session_timeout_ms>6000</session_timeout_ms></kafka></yandex>")
         shutil.copy(os.path.join(examples, "clickhouse", "profile.xml"), servers.path(name, "users.d", "profile.xml"))
-        servers.start_http(name, f"http://127.0.0.1:{self.http}/ping", "clickhouse-server", f"--config-file={config}")
+        self.start = lambda: servers.start_http(name, f"http://127.0.0.1:{self.http}/ping", "clickhouse-server",
+                                                f"--config-file={config}")
+        self.process = self.start()
 
     def query(self, text):
         answer = ask(f"http://127.0.0.1:{self.http}/?output_format_json_quote_64bit_integers=0", text.encode())

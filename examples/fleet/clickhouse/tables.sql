@@ -15,7 +15,8 @@ PARTITION BY toYYYYMM(ts)
 ORDER BY (func, lib, ts, host, run_id, seq);
 
 -- All servers' records. What is inserted here goes to the server that has the rest of its run, so that a
--- record and its repetition meet.
+-- record and its repetition meet. It is kept on this server's disk until that one has it: with
+-- insert_distributed_sync a server that is away ends the reading of the topic (in 18.16, until the next start).
 CREATE TABLE IF NOT EXISTS sonictrace.records AS sonictrace.records_local
 ENGINE = Distributed(sonictrace, sonictrace, records_local, cityHash64(run_id, host));
 
