@@ -113,20 +113,14 @@ public:
     if (*destination == nullptr) return kExportFailed;
     destination_ = std::move(*destination);
     if (target_.form == Form::Csv) put({}, report::csv_record_names());
-    int status = kOk;
-    for (const auto& path : common_.logs) {
-      auto one = add_log(path, *filter_options, status);
-      if (!one) return one.error();
-      status = *one;
-    }
-    if (account_.gap && account_.gap->found == 0)
-      tell(fmt::format("no call of '{}' ends before one of '{}' begins in its thread: no metric "
-                       "tells of it; see sonicreport gaps",
-                       gap_from_, gap_to_));
-    if (target_.is_total) put({}, total());
+    auto status = add_logs(*filter_options);
+    // A file of half of the logs is not left, but what was sent of them has to be accounted for.
+    if (!status && !is_sent()) return status.error();
+    if (status && target_.is_total) put({}, total());
     if (auto finished = destination_->finish(); !finished) fail(finished.error());
     if (const auto account = destination_->account(); !account.empty()) tell(account);
-    return has_failed_ || destination_->has_dropped() ? kExportFailed : status;
+    if (!status) return status.error();
+    return has_failed_ || destination_->has_dropped() ? kExportFailed : *status;
   }
 
 private:
@@ -147,26 +141,13 @@ private:
     if (target_.is_total && (!interval_.empty() || options_.per_thread))
       return Error::saying(fmt::format(
           "--to {}: --interval and --per-thread are for jsonl, csv, otlp-json and kafka", to_));
-    if (gap_from_.empty() != gap_to_.empty())
-      return Error::saying("--gap-from and --gap-to go together");
-    if (!gap_from_.empty() && target_.form != Form::Prometheus && target_.form != Form::OpenMetrics)
-      return Error::saying(
-          fmt::format("--to {}: --gap-from is for prometheus, openmetrics and pushgateway", to_));
-    if (!gap_from_.empty()) {
-      auto from = Glob::compile(gap_from_), to = Glob::compile(gap_to_);
-      if (!from || !to)
-        return Error::saying(
-            fmt::format("--gap-from, --gap-to: {}", (from ? to : from).error().message()));
-      gap_options_.from = std::move(*from);
-      gap_options_.to = std::move(*to);
-      account_.gap = report::LongestGap{gap_from_, gap_to_};
-    }
+    if (auto chosen = choose_gap(); !chosen) return chosen.error();
     if (!url_.empty() && target_.type == nullptr)
       return Error::saying(fmt::format(
           "--to {}: --url is for pushgateway, prometheus, openmetrics and otlp-json", to_));
     if (is_pushed && url_.empty())
       return Error::saying("--to pushgateway: where is it? --url http://HOST:9091");
-    if ((is_kafka || !url_.empty()) && !common_.output.empty())
+    if (is_sent() && !common_.output.empty())
       return Error::saying("--output: nothing is written to a file where it is sent away");
     if (!kafka_config_.empty() && !is_kafka)
       return Error::saying("--kafka-config is for --to kafka://HOST:PORT/TOPIC");
@@ -189,7 +170,26 @@ private:
     return {};
   }
 
+  Result<void> choose_gap() {
+    if (gap_from_.empty() != gap_to_.empty())
+      return Error::saying("--gap-from and --gap-to go together");
+    if (gap_from_.empty()) return {};
+    if (target_.form != Form::Prometheus && target_.form != Form::OpenMetrics)
+      return Error::saying(
+          fmt::format("--to {}: --gap-from is for prometheus, openmetrics and pushgateway", to_));
+    auto from = Glob::compile(gap_from_), to = Glob::compile(gap_to_);
+    if (!from || !to)
+      return Error::saying(
+          fmt::format("--gap-from, --gap-to: {}", (from ? to : from).error().message()));
+    gap_options_.from = std::move(*from);
+    gap_options_.to = std::move(*to);
+    account_.gap = report::LongestGap{gap_from_, gap_to_};
+    return {};
+  }
+
   bool is_to_kafka() const { return to_.starts_with("kafka://"); }
+
+  bool is_sent() const { return is_to_kafka() || !url_.empty(); }
 
   static std::string this_host() {
     std::array<char, 256> name{};
@@ -233,6 +233,20 @@ private:
 
   void put(std::string_view key, std::string_view text) {
     if (auto done = destination_->put(key, text); !done) fail(done.error());
+  }
+
+  Result<int> add_logs(const report::FilterOptions& filter_options) {
+    int status = kOk;
+    for (const auto& path : common_.logs) {
+      auto one = add_log(path, filter_options, status);
+      if (!one) return one.error();
+      status = *one;
+    }
+    if (account_.gap && account_.gap->found == 0)
+      tell(fmt::format("no call of '{}' ends before one of '{}' begins in its thread: no metric "
+                       "tells of it; see sonicreport gaps",
+                       gap_from_, gap_to_));
+    return status;
   }
 
   Result<int> add_log(const std::string& path, const report::FilterOptions& filter_options,

@@ -346,6 +346,17 @@ TEST(ExportCommand, counts_the_records_that_kafka_took) {
             "sonicreport: kafka://mock/sonictrace.calls: 4 records delivered, 0 dropped\n");
 }
 
+TEST(ExportCommand, accounts_for_the_records_of_one_log_where_the_next_can_not_be_read) {
+  const TextFile settings("test.mock.num.brokers=3\n");
+  const auto end = run_command({"export", "--to", "kafka://mock/t", "--run-id", "r",
+                                "--kafka-config", settings.path(), "LOG", "/no/such/log"},
+                               kLog);
+
+  EXPECT_EQ(end.status, 2);
+  EXPECT_NE(end.err.find("4 records delivered, 0 dropped\n"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("can't open log /no/such/log"), std::string::npos) << end.err;
+}
+
 TEST(ExportCommand, fails_with_4_and_a_count_where_kafka_is_not_there) {
   const auto begin = std::chrono::steady_clock::now();
   const auto end = run_command(
