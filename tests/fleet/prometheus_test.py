@@ -75,7 +75,8 @@ with Servers() as servers:
     servers.start_http("pushgateway", f"http://{push}/-/ready", "prometheus-pushgateway",
                        f"--web.listen-address={push}")
     servers.start_http("victoria-metrics", f"http://{victoria}/health", "victoria-metrics",
-                       f"-httpListenAddr={victoria}", f"-storageDataPath={servers.path('victoria', 'data')}")
+                       f"-httpListenAddr={victoria}", f"-storageDataPath={servers.path('victoria', 'data')}",
+                       "-search.latencyOffset=1s")  # it would not show the last 30 s
     export("--to", "pushgateway", "--url", f"http://{push}", "--job", "sonictrace_baseline", "--host", "reference", good)
 
     with open(os.path.join(configured, "prometheus.yml"), encoding="utf-8") as file:
