@@ -17,11 +17,12 @@ constexpr const char* kPageStyle =
     "h1{font-size:22px;overflow-wrap:anywhere}h2{font-size:17px;margin:32px 0 8px}"
     "nav a{margin-right:14px}a{color:#0b62b8}"
     "p.n{white-space:pre-wrap;overflow-wrap:anywhere;color:#555;font-size:13px;margin:6px 0}"
-    ".w{overflow-x:auto}table{border-collapse:collapse;font-size:13px;"
+    ".w{overflow-x:auto}.w>svg{max-width:none!important}" // to be read, not to be small
+    "table{border-collapse:collapse;font-size:13px;"
     "font-variant-numeric:tabular-nums}"
     "th,td{padding:3px 10px;text-align:right;border-bottom:1px solid #8884;white-space:nowrap}"
     "th{position:sticky;top:0;background:#f1f3f5}"
-    ".l{text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:520px}"
+    ".l{text-align:left}td.l{white-space:normal;overflow-wrap:break-word;max-width:520px}"
     ".p{background:linear-gradient(90deg,#f5c26b88 var(--p),transparent 0)}"
     "@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}"
     "th{background:#24272d}p.n{color:#aaa}a{color:#7cc0ea}}";

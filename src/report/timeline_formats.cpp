@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "report/protobuf.hpp"
 #include "sonictrace/base/utf8.hpp"
@@ -141,13 +143,50 @@ std::string microseconds(std::uint64_t ns) {
                         : fmt::format("{}.{:03}", ns / 1000, ns % 1000);
 }
 
+/// When the slices of a track begin and end, moved by nanoseconds so that no two of these moments
+/// are the same. Viewers of Chrome's events sort them by time: of a call that ends when it begins,
+/// as most do by a clock of microseconds, they find the end first, and then leave it open.
+std::vector<Slice> told_apart(const std::vector<Slice>& slices) {
+  std::vector<Slice> apart = slices;
+  std::vector<std::size_t> open;
+  std::uint64_t next_ns = 0; // the first moment that is free
+  const auto take = [&next_ns](std::uint64_t& time_ns) {
+    time_ns = std::max(time_ns, next_ns);
+    next_ns = time_ns + 1;
+  };
+  const auto close = [&] {
+    take(apart[open.back()].end_ns);
+    open.pop_back();
+  };
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    while (open.size() > apart[i].depth)
+      close();
+    take(apart[i].begin_ns);
+    open.push_back(i);
+  }
+  while (!open.empty())
+    close();
+  return apart;
+}
+
+/// What times of a JSON trace count from: a viewer's numbers have 53 bits, too few for nanoseconds
+/// since 1970. Midnight of the first day there.
+std::uint64_t origin_of(const Timeline& timeline) {
+  constexpr std::uint64_t kDay = 86'400'000'000'000;
+  return timeline.first_ns() < 1000 * kDay ? 0 : timeline.first_ns() / kDay * kDay;
+}
+
 } // namespace
 
 std::string timeline_perfetto(const Timeline& timeline) { return PerfettoWriter(timeline).write(); }
 
 std::string timeline_chrome(const Timeline& timeline) {
+  const auto origin_ns = origin_of(timeline);
   std::string json = "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"note\":" +
-                     json_string(timeline_note(timeline)) + "},\n\"traceEvents\":[";
+                     json_string(timeline_note(timeline));
+  if (origin_ns > 0)
+    json += fmt::format(",\"ts_from\":\"{} s since 1970\"", origin_ns / 1'000'000'000);
+  json += "},\n\"traceEvents\":[";
   const char* comma = "\n";
   const auto add = [&](const std::string& event) {
     json += comma;
@@ -165,12 +204,14 @@ std::string timeline_chrome(const Timeline& timeline) {
     const auto where = fmt::format(R"("pid":{},"tid":{})", pid_of(track), tid_of(track));
     add(fmt::format(R"({{"ph":"M","name":"thread_name",{},"args":{{"name":{}}}}})", where,
                     json_string(track.label())));
-    for (const auto& slice : track.slices)
+    for (const auto& slice : told_apart(track.slices))
       add(fmt::format(R"({{"ph":"X",{},{},"ts":{},"dur":{}}})", names[slice.name], where,
-                      microseconds(slice.begin_ns), microseconds(slice.end_ns - slice.begin_ns)));
+                      microseconds(slice.begin_ns - origin_ns),
+                      microseconds(slice.end_ns - slice.begin_ns)));
     for (const auto& mark : track.marks)
       add(fmt::format(R"({{"ph":"i","s":"t","name":{},"cat":"event",{},"ts":{}}})",
-                      json_string(mark.text), where, microseconds(mark.time_ns)));
+                      json_string(mark.text), where,
+                      microseconds(mark.time_ns < origin_ns ? 0 : mark.time_ns - origin_ns)));
   }
   return json + "\n]}\n";
 }

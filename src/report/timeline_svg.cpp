@@ -189,6 +189,9 @@ private:
       notes.emplace_back(text.substr(0, end));
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
+    if (marks_ > 0)
+      notes.emplace_back(
+          "\xe2\x96\xb2 a signal, the end of a thread, or a call that does not return");
     if (left_out_ > 0)
       notes.push_back(
           fmt::format("{} threads that were less busy are left out", format_count(left_out_)));

@@ -175,6 +175,34 @@ TEST(TimelineChrome, has_complete_events_with_pid_and_tid) {
       << json;
 }
 
+// speedscope 1.25 sorts these events by time, finds the end of a call of no time before its
+// beginning, and leaves it open; all calls behind it are then drawn inside of it.
+TEST(TimelineChrome, has_no_two_beginnings_and_ends_at_one_time) {
+  const auto json = timeline_chrome(timeline_of("00:00:00.000010 a(1) = 0 <0.000000>\n"
+                                                "00:00:00.000010 c(1) = 0 <0.000000>\n"
+                                                "00:00:00.000010 b(1) = 0 <0.000002>\n"
+                                                "00:00:00.000012 d(1) = 0 <0.000001>\n"));
+  std::string events;
+  for (std::size_t at = json.find("\"X\""); at != std::string::npos;
+       at = json.find("\"X\"", at + 1)) {
+    const auto name = json.find("\"name\":\"", at) + 8;
+    const auto ts = json.find("\"ts\":", at) + 5;
+    events += json.substr(name, 1) + " " + json.substr(ts, json.find('}', ts) - ts) + "\n";
+  }
+
+  EXPECT_EQ(events, "a 10,\"dur\":0.001\n"
+                    "c 10.002,\"dur\":0.001\n"
+                    "b 10.004,\"dur\":1.996\n"
+                    "d 12.001,\"dur\":0.999\n");
+}
+
+TEST(TimelineChrome, counts_times_since_1970_from_midnight_which_leaves_room_for_nanoseconds) {
+  const auto json = timeline_chrome(timeline_of("1796069752.000010 a(1) = 0 <0.000002>\n"));
+
+  EXPECT_NE(json.find("\"ts_from\":\"1795996800 s since 1970\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"ts\":72952000010,\"dur\":2}"), std::string::npos) << json;
+}
+
 TEST(TimelineSvg, draws_short_calls_together) {
   const auto svg = timeline_svg(timeline_of("00:00:00.000000 a(1) = 0 <0.000001>\n"
                                             "00:00:00.000002 b(1) = 0 <0.000002>\n"
