@@ -11,10 +11,6 @@ bool is_export(const Symbol& symbol) {
   return symbol.type != SymbolType::Other;
 }
 
-std::uint64_t filter_bits(std::size_t hash) {
-  return std::uint64_t{1} << (hash >> 58) | std::uint64_t{1} << (hash >> 52 & 63);
-}
-
 } // namespace
 
 ExportTable::ExportTable(const std::vector<Symbol>& symbols) : symbols_(&symbols) {
@@ -28,17 +24,22 @@ ExportTable::ExportTable(const std::vector<Symbol>& symbols) : symbols_(&symbols
     if (!is_export(symbols[index])) continue;
     const auto hash = hash_of(symbols[index].name);
     const auto bucket = hash & (heads_.size() - 1);
-    filter_[hash & (filter_.size() - 1)] |= filter_bits(hash);
+    filter_[hash & (filter_.size() - 1)] |= ExportFilter::bits_of(hash);
     next_[index] = heads_[bucket];
     heads_[bucket] = static_cast<std::uint32_t>(index);
   }
 }
 
+ExportFilter ExportTable::filter() const {
+  static constexpr std::uint64_t kNothing = 0;
+  return filter_.empty() ? ExportFilter(&kNothing, 0)
+                         : ExportFilter(filter_.data(), filter_.size() - 1);
+}
+
 const Symbol* ExportTable::find(std::string_view name, std::string_view version,
                                 std::size_t hash) const {
   if (heads_.empty()) return nullptr;
-  const auto wanted = filter_bits(hash);
-  if ((filter_[hash & (filter_.size() - 1)] & wanted) != wanted) return nullptr;
+  if (!filter().may_hold(hash)) return nullptr;
   const auto bucket = hash & (heads_.size() - 1);
   const Symbol* unversioned = nullptr;
   for (std::uint32_t index = heads_[bucket]; index != kEnd; index = next_[index]) {

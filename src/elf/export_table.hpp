@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sonictrace/elf/export_filter.hpp"
 #include "sonictrace/elf/symbol.hpp"
 
 namespace sonictrace::elf {
@@ -20,19 +21,16 @@ public:
 
   /// `hash` is hash_of(name): a search over many images computes it once.
   const Symbol* find(std::string_view name, std::string_view version, std::size_t hash) const;
-  static std::size_t hash_of(std::string_view name) {
-    return std::hash<std::string_view>()(name);
-  }
+  ExportFilter filter() const;
+  static std::size_t hash_of(std::string_view name) { return std::hash<std::string_view>()(name); }
 
 private:
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
   const std::vector<Symbol>* symbols_ = nullptr;
-  std::vector<std::uint32_t> heads_; ///< by hash; a power of two of them
-  /// Two bits a name, so that most images that lack it cost one look (a Bloom filter, as DT_GNU_HASH
-  /// has one).
+  std::vector<std::uint32_t> heads_;  ///< by hash; a power of two of them
   std::vector<std::uint64_t> filter_; ///< a power of two of them
-  std::vector<std::uint32_t> next_;  ///< by symbol: the next one of the same hash, in table order
+  std::vector<std::uint32_t> next_;   ///< by symbol: the next one of the same hash, in table order
 };
 
 } // namespace sonictrace::elf

@@ -35,9 +35,8 @@ std::vector<Section> public_sections(const Headers& headers) {
   std::vector<Section> sections;
   for (const SectionHeader& header : headers.sections)
     if (header.type != SHT_NULL)
-      sections.push_back(
-          {header.name, header.begin, header.content, (header.flags & kCode) == kCode,
-           (header.flags & SHF_COMPRESSED) != 0});
+      sections.push_back({header.name, header.begin, header.content,
+                          (header.flags & kCode) == kCode, (header.flags & SHF_COMPRESSED) != 0});
   return sections;
 }
 
@@ -144,8 +143,13 @@ std::size_t Image::hash_of_name(std::string_view name) { return ExportTable::has
 
 const Symbol* Image::find_export(std::string_view name, std::string_view version,
                                  std::size_t hash) const {
-  return parts_->exports.get([this] { return ExportTable(dynamic_symbols()); })
-      .find(name, version, hash);
+  return export_table().find(name, version, hash);
+}
+
+ExportFilter Image::export_filter() const { return export_table().filter(); }
+
+const ExportTable& Image::export_table() const {
+  return parts_->exports.get([this] { return ExportTable(dynamic_symbols()); });
 }
 
 const Symbol* Image::function_at(ElfAddress address) const {

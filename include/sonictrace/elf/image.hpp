@@ -13,6 +13,7 @@
 #include "sonictrace/base/address.hpp"
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/base/unique_fd.hpp"
+#include "sonictrace/elf/export_filter.hpp"
 #include "sonictrace/elf/symbol.hpp"
 
 namespace sonictrace::elf {
@@ -37,6 +38,8 @@ struct Section {
   bool compressed = false; ///< SHF_COMPRESSED
 };
 
+class ExportTable;
+
 /// An ELF file, mapped read-only and parsed. Every index, offset and size in the file is checked
 /// before use: a malformed file fails to open, or shows less, but never crashes or hangs.
 /// Immutable once open; lazy indexes inside are safe to use from several threads.
@@ -53,14 +56,14 @@ public:
 
   const std::string& name() const; ///< as given to open
   Machine machine() const;
-  bool is_shared_object() const;   ///< ET_DYN: a shared object or a PIE
-  bool has_interpreter() const;    ///< PT_INTERP: a dynamically linked program
+  bool is_shared_object() const; ///< ET_DYN: a shared object or a PIE
+  bool has_interpreter() const;  ///< PT_INTERP: a dynamically linked program
   std::string_view interpreter() const;
   ElfAddress entry() const;
-  std::string_view soname() const;                    ///< DT_SONAME, empty where there is none
-  std::string_view build_id() const;                  ///< raw bytes of NT_GNU_BUILD_ID, or empty
+  std::string_view soname() const;                     ///< DT_SONAME, empty where there is none
+  std::string_view build_id() const;                   ///< raw bytes of NT_GNU_BUILD_ID, or empty
   const std::vector<std::string_view>& needed() const; ///< DT_NEEDED, in file order
-  std::optional<ElfAddress> dynamic() const;          ///< of PT_DYNAMIC
+  std::optional<ElfAddress> dynamic() const;           ///< of PT_DYNAMIC
 
   const std::vector<Segment>& segments() const;
   const std::vector<Section>& sections() const; ///< empty where section headers were stripped
@@ -82,6 +85,8 @@ public:
   /// The same for a search over many images: `hash` is hash_of_name(name), computed once.
   const Symbol* find_export(std::string_view name, std::string_view version,
                             std::size_t hash) const;
+  /// Of the names that find_export finds; as long as the image.
+  ExportFilter export_filter() const;
   static std::size_t hash_of_name(std::string_view name);
 
   /// The function that holds `address`: of those with st_size, the innermost one that covers it,
@@ -100,6 +105,8 @@ public:
   Image& operator=(const Image&) = delete;
 
 private:
+  const ExportTable& export_table() const;
+
   struct Parts;
   explicit Image(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
