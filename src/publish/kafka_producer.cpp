@@ -12,6 +12,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 100; ///< between two looks at the clock, while nothing happens
 
+constexpr int kAskMs = 1000;
+
 /// Of one record, and not of the brokers: the next one may be fine.
 bool is_of_the_record(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
@@ -58,16 +60,18 @@ struct KafkaProducer::Impl {
     if (is_of_the_record(error))
       refuse(error);
     else
-      give_up(rd_kafka_err2str(error));
+      // A fatal one has been told by on_error already, in more words.
+      give_up(error == RD_KAFKA_RESP_ERR__FATAL && !trouble.empty() ? trouble
+                                                                    : rd_kafka_err2str(error));
   }
   void refuse(rd_kafka_resp_err_t error) {
     last_progress = Clock::now(); // it was answered
     if (refusal.empty()) refusal = rd_kafka_err2str(error);
   }
-  void give_up(std::string_view why) {
+  void give_up(std::string why) {
     if (is_given_up) return;
     is_given_up = true;
-    reason = trouble.empty() ? std::string(why) : trouble;
+    reason = std::move(why);
   }
   void purge() {
     rd_kafka_purge(kafka.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
@@ -76,8 +80,23 @@ struct KafkaProducer::Impl {
   /// Hears what became of records, and looks whether it has been too long since one was taken.
   void poll(int wait_ms) {
     rd_kafka_poll(kafka.get(), wait_ms);
-    if (rd_kafka_outq_len(kafka.get()) > 0 && Clock::now() - last_progress > options.patience)
-      give_up("no answer");
+    const auto waited = Clock::now() - last_progress;
+    if (rd_kafka_outq_len(kafka.get()) > 0 && waited > options.patience)
+      give_up(fmt::format("no record was taken for {:.3g} s: {}",
+                          std::chrono::duration<double>(waited).count(),
+                          trouble.empty() ? what_of_the_topic() : trouble));
+  }
+  /// Where connections are well: what the brokers say of the topic when they are asked.
+  std::string what_of_the_topic() const {
+    const rd_kafka_metadata_t* metadata = nullptr;
+    const auto error = rd_kafka_metadata(kafka.get(), 0, topic.get(), &metadata, kAskMs);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return rd_kafka_err2str(error);
+    std::string text = "the brokers do not say why";
+    for (int i = 0; i < metadata->topic_cnt; ++i)
+      if (metadata->topics[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        text = rd_kafka_err2str(metadata->topics[i].err);
+    rd_kafka_metadata_destroy(metadata);
+    return text;
   }
   /// The error, the first time that it is asked for.
   std::optional<Error> error() {
@@ -85,9 +104,7 @@ struct KafkaProducer::Impl {
     is_told = true;
     purge();
     return Error::saying(
-        fmt::format("kafka://{}/{}: given up after {:.3g} s without a record taken: {}",
-                    options.brokers, options.topic,
-                    std::chrono::duration<double>(Clock::now() - last_progress).count(), reason));
+        fmt::format("kafka://{}/{}: given up: {}", options.brokers, options.topic, reason));
   }
 
   KafkaOptions options;

@@ -32,6 +32,10 @@ public:
     EXPECT_EQ(rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 3),
               RD_KAFKA_RESP_ERR_NO_ERROR);
   }
+  void forbid(const std::string& topic) {
+    rd_kafka_mock_topic_set_error(cluster_, topic.c_str(),
+                                  RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  }
   /// The next requests to produce are answered so.
   void answer_produce_with(const std::vector<rd_kafka_resp_err_t>& errors) {
     constexpr std::int16_t kProduce = 0; // the protocol's key of the request

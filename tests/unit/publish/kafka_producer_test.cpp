@@ -67,7 +67,8 @@ TEST(KafkaProducer, gives_up_brokers_that_are_not_there_and_counts_what_is_lost)
   const auto took = std::chrono::steady_clock::now() - begin;
 
   ASSERT_FALSE(finished);
-  EXPECT_NE(finished.error().message().find("kafka://127.0.0.1:1/calls: given up"),
+  EXPECT_NE(finished.error().message().find(
+                "kafka://127.0.0.1:1/calls: given up: no record was taken for 0.3"),
             std::string::npos)
       << finished.error().message();
   EXPECT_NE(finished.error().message().find("Connection refused"), std::string::npos)
@@ -79,6 +80,38 @@ TEST(KafkaProducer, gives_up_brokers_that_are_not_there_and_counts_what_is_lost)
   EXPECT_TRUE(producer.finish());
   EXPECT_EQ(producer.delivered(), 0U);
   EXPECT_EQ(producer.dropped(), 2U);
+}
+
+TEST(KafkaProducer, gives_up_at_once_where_it_is_refused) {
+  KafkaBrokers brokers;
+  brokers.make_topic("calls", 1);
+  brokers.answer_produce_with({RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED});
+  auto producer = producer_to(brokers.addresses(), 60s);
+  const auto begin = std::chrono::steady_clock::now();
+
+  ASSERT_TRUE(producer.send("1", "x"));
+  const auto finished = producer.finish();
+
+  ASSERT_FALSE(finished);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+  EXPECT_NE(finished.error().message().find("given up: Broker: Topic authorization failed"),
+            std::string::npos)
+      << finished.error().message();
+  EXPECT_EQ(producer.dropped(), 1U);
+}
+
+TEST(KafkaProducer, says_what_is_wrong_with_the_topic) {
+  KafkaBrokers brokers;
+  brokers.make_topic("calls", 1);
+  brokers.forbid("calls");
+  auto producer = producer_to(brokers.addresses(), 500ms);
+
+  ASSERT_TRUE(producer.send("1", "x"));
+  const auto finished = producer.finish();
+
+  ASSERT_FALSE(finished);
+  EXPECT_NE(finished.error().message().find("Topic authorization failed"), std::string::npos)
+      << finished.error().message();
 }
 
 TEST(KafkaProducer, holds_no_more_than_its_queue_while_it_waits) {
