@@ -229,6 +229,23 @@ TEST_P(LogOptions, min_time_leaves_out_the_short_and_counts_them) {
   EXPECT_TRUE(std::regex_search(run.text, std::regex("\\b57\\b"))) << run.text;
 }
 
+TEST_P(LogOptions, what_is_left_out_is_counted_in_each_form_of_log) {
+  const std::vector<std::vector<std::string>> forms = {{}, {"--split-lines"}, {"-c"}};
+  for (const auto& form : forms) {
+    SCOPED_TRACE(form.empty() ? "whole" : form[0]);
+    const Traced deep =
+        traced(form + std::vector<std::string>{"--max-depth=1", "-e", "tr_callback+tr_add"},
+               {tracee("callbacks-pie-lazy")});
+    EXPECT_NE(deep.text.find(" 60 calls,"), std::string::npos) << deep.text;
+    EXPECT_NE(deep.text.find(" 40 calls deeper than 1 not written"), std::string::npos)
+        << deep.text;
+    const Traced brief =
+        traced(form + std::vector<std::string>{"--min-time=100s", "-e", "tr_callback+tr_add"},
+               {tracee("callbacks-pie-lazy")});
+    EXPECT_NE(brief.text.find(" 60 calls shorter than 100"), std::string::npos) << brief.text;
+  }
+}
+
 TEST_P(LogOptions, max_calls_stops_the_trace_and_not_the_program) {
   const Traced run = traced({"--max-calls=10", "-e", "tr_*"}, {tracee("calls-pie-lazy")});
 
