@@ -15,6 +15,25 @@ FunctionId FunctionTable::intern(FunctionDefinition definition, const std::strin
   return known->second;
 }
 
+FunctionTable::Rebound FunctionTable::rebind(FunctionId id, ModuleId implemented_by,
+                                             const std::string& soname,
+                                             const proto::PrototypeLibrary::OwnPrototype& own) {
+  FunctionDefinition definition = functions_[id].definition;
+  const Key assumed(definition.mangled, definition.caller, definition.implemented_by,
+                    definition.entry, definition.syscall);
+  const bool was_known = definition.implemented_by != kNoModule;
+  definition.implemented_by = implemented_by;
+  const auto plan = plan_for(definition, soname, own);
+  functions_[id].definition.implemented_by = implemented_by;
+  if (plan == definition.plan) return {id, false};
+  // Who assumes that module from now on has another function.
+  if (const auto known = ids_.find(assumed); known != ids_.end() && known->second == id)
+    ids_.erase(known);
+  const bool is_misread = was_known && !definition.plan->guessed;
+  const FunctionId now = intern(std::move(definition), soname, own);
+  return {now, is_misread};
+}
+
 std::shared_ptr<const proto::CallPlan>
 FunctionTable::plan_for(const FunctionDefinition& definition, const std::string& implemented_by,
                         const proto::PrototypeLibrary::OwnPrototype& own) {

@@ -329,6 +329,18 @@ CallPlan compile(const Prototype& prototype, const PlanOptions& options) {
   }
 }
 
+std::shared_ptr<const CallPlan> unreadable_plan() {
+  static const auto plan = [] {
+    TypeArena arena;
+    Type elided;
+    elided.kind = TypeKind::Opaque; // of no size: nothing is captured of it
+    Prototype prototype;
+    prototype.result = prototype.parameters.emplace_back(Parameter{arena.make(elided)}).type;
+    return std::make_shared<const CallPlan>(compile(prototype, {}));
+  }();
+  return plan;
+}
+
 std::shared_ptr<const CallPlan> empty_plan() {
   static const auto plan = [] {
     CallPlan empty;

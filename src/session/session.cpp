@@ -109,7 +109,7 @@ struct Session::Parts {
     EngineParts parts{recorder,
                       latencies.breakpoint_ns,
                       [this](const AddressSpace& space, FunctionId function, TraceeAddress target) {
-                        tracer.see_binding(space, function, target);
+                        return tracer.see_binding(space, function, target);
                       },
                       context.images,
                       options.frames,

@@ -107,6 +107,9 @@ public:
 
   /// The module that holds an address, or null.
   const ProbeModule* module_at(TraceeAddress address) const;
+  /// A call of `function` went to `target`: corrects which module implements it. Returns which
+  /// function such calls are of from now on.
+  FunctionId rebind(FunctionId function, TraceeAddress target);
 
 private:
   SpaceModules(ProbeContext& context, std::shared_ptr<AddressSpace> space)

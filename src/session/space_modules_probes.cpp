@@ -147,6 +147,22 @@ const proto::Prototype* SpaceModules::prototype_in(const ProbeModule& module,
   return context_.debug_info.find(file, mangled, address);
 }
 
+FunctionId SpaceModules::rebind(FunctionId function, TraceeAddress target) {
+  const ProbeModule* const module = module_at(target);
+  if (module == nullptr) return function;
+  const FunctionDefinition definition = context_.recorder.functions().at(function).definition;
+  const ModuleId id = context_.book.id_of(*module);
+  // In the caller itself: the stub of a slot that is not bound yet.
+  if (id == definition.implemented_by || id == definition.caller) return function;
+  const auto own = [&] {
+    return prototype_in(*module, definition.mangled, module->bias.to_elf(target));
+  };
+  const auto rebound = context_.recorder.functions().rebind(
+      function, id, is_static() ? std::string() : module->soname, own);
+  context_.recorder.define(FunctionRebound{function, id, rebound.is_misread});
+  return rebound.now;
+}
+
 SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& fresh) {
   Planned all;
   all.plan = context_.planner.plan(modules_, fresh);

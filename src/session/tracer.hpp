@@ -42,7 +42,8 @@ public:
   std::optional<Stop> command_end() const { return command_end_; }
 
   /// A call of `function` went to `target`: corrects which module implements it.
-  void see_binding(const AddressSpace& space, FunctionId function, TraceeAddress target);
+  /// Returns which function they are of from now on.
+  FunctionId see_binding(const AddressSpace& space, FunctionId function, TraceeAddress target);
 
   /// Takes all probes out and lets every thread go, whatever state it is in. The last resort, for a
   /// tracer that is about to die of its own fault.

@@ -325,20 +325,14 @@ void Tracer::handle_exit(const Exit& exit) {
   forget(exit.tid);
 }
 
-void Tracer::see_binding(const AddressSpace& space, FunctionId function, TraceeAddress target) {
+FunctionId Tracer::see_binding(const AddressSpace& space, FunctionId function,
+                               TraceeAddress target) {
   for (const pid_t tid : tracees_.tids()) {
     const auto& process = *tracees_.find(tid)->process;
-    if (process.space.get() != &space || !process.modules) continue;
-    const ProbeModule* module = process.modules->module_at(target);
-    if (module == nullptr) return;
-    auto& definition = context_.recorder.functions().at(function).definition;
-    const ModuleId id = context_.book.id_of(*module);
-    // In the caller itself: the stub of a slot that is not bound yet.
-    if (id == definition.implemented_by || id == definition.caller) return;
-    definition.implemented_by = id;
-    context_.recorder.define(FunctionRebound{function, id});
-    return;
+    if (process.space.get() == &space && process.modules)
+      return process.modules->rebind(function, target);
   }
+  return function;
 }
 
 void Tracer::forget(pid_t tid) {

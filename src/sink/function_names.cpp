@@ -28,6 +28,7 @@ FunctionNames::FunctionNames(FunctionNaming naming) : naming_(naming) {
   unknown_.shown = "?";
   unknown_.plan =
       std::make_shared<const proto::CallPlan>(proto::compile(proto::Prototype::unknown(), {}));
+  unreadable_ = proto::unreadable_plan();
 }
 
 void FunctionNames::define(const ModuleDefinition& module) {
@@ -49,6 +50,12 @@ void FunctionNames::rebind(const FunctionRebound& rebound) {
   if (rebound.id >= entries_.size()) return;
   Entry& entry = entries_[rebound.id];
   entry.definition.implemented_by = rebound.implemented_by;
+  if (rebound.is_misread) {
+    entry.function.plan = unreadable_;
+    entry.function.has_rest = false;
+    if (entry.function.plain)
+      entry.function.plain = PlainCall::make(*unreadable_, *naming_.plain_style);
+  }
   if (entry.was_called && !entry.definition.syscall) name_all(namesakes_[entry.function.name]);
 }
 

@@ -86,6 +86,7 @@ private:
   std::vector<FunctionId> order_;                                      ///< of the first calls
   std::unordered_map<std::string, std::vector<FunctionId>> namesakes_; ///< called ones, by name
   Function unknown_;
+  std::shared_ptr<const proto::CallPlan> unreadable_;
 };
 
 } // namespace sonictrace

@@ -45,6 +45,23 @@ TEST_P(Modules, bound_to_their_own_libraries_first_are_said_to_call_those) {
       << run.text;
 }
 
+// The library that is assumed has its own idea of what the arguments are.
+TEST_P(Modules, taken_for_others_are_shown_by_what_is_known_of_them) {
+  const TemporaryDirectory confs;
+  write_file(confs.path() + "/libtracee.so.conf", "octal tr_add(hex(int), hex(int));\n");
+  write_file(confs.path() + "/libtracee_again.so.conf", "hex(int) tr_add(int, int);\n");
+  const Traced run = traced({"-F", confs.path(), "-e", "tr_add"},
+                            {program("deep_bind"), tracee("libplug_deep.so")});
+
+  EXPECT_TRUE(run.ended.exited_with(0)) << run.ended.end() << "\n" << run.ended.err;
+  const auto calls = run.log.of("tr_add");
+  ASSERT_EQ(calls.size(), 2u) << run.text;
+  if (engine() == "inline") return; // it tells where calls go a while after they went there
+  EXPECT_EQ(run.text.rfind("tr_add(...)", 0), 0u) << run.text;
+  EXPECT_EQ(calls[1].result, "0x9") << run.text;
+  EXPECT_EQ(run.text.find("0x1"), std::string::npos) << run.text;
+}
+
 /// A root directory with a program and the libraries that it needs.
 void fill_root(const std::string& root, const std::string& program) {
   namespace fs = std::filesystem;
@@ -104,7 +121,8 @@ TEST_P(Modules, whose_file_is_deleted_meanwhile_are_still_read) {
 
 INSTANTIATE_OVER_ENGINES_AND_VARIANTS(Modules);
 
-// With breakpoints nobody knows how long a stop has lasted before a tracer that was stopped sees it.
+// With breakpoints nobody knows how long a stop has lasted before a tracer that was stopped sees
+// it.
 TEST(InlineModules, that_a_tracer_looks_at_take_no_time_of_dlopen) {
   const Traced run = trace("inline", {"-T", "-e", "dlopen"},
                            {tracee("slow_dlopen-pie-now"), tracee("libplug.so")});

@@ -99,8 +99,8 @@ public:
     return define(mangled, proto::Prototype::unknown(), place);
   }
 
-  void rebind(FunctionId function, ModuleId implemented_by) {
-    sink_.define(FunctionRebound{function, implemented_by});
+  void rebind(FunctionId function, ModuleId implemented_by, bool is_misread = false) {
+    sink_.define(FunctionRebound{function, implemented_by, is_misread});
   }
 
   void thread(pid_t tid, bool first = false) { thread_of(tid, tid, first); }

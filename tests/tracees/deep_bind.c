@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
   must(handle != NULL, "dlopen");
   int (*const run)(int) = (int (*)(int))dlsym(handle, "plug_run");
   must(run != NULL, "dlsym");
-  say("tr_add(1, 7) = %d", run(1));
+  for (int x = 1; x <= 2; ++x)
+    say("tr_add(%d, 7) = %d", x, run(x));
   return 0;
 }

@@ -35,10 +35,17 @@ public:
   FunctionTable(proto::PrototypeLibrary prototypes, const PlanChoice& choice)
       : prototypes_(std::move(prototypes)), choice_(choice) {}
 
-  /// `definition.id` and `.plan` are filled in. `implemented_by` is the soname of that module, empty
-  /// where it is not known. `own`: see PrototypeLibrary::find.
+  /// `definition.id` and `.plan` are filled in. `implemented_by` is the soname of that module,
+  /// empty where it is not known. `own`: see PrototypeLibrary::find.
   FunctionId intern(FunctionDefinition definition, const std::string& implemented_by,
                     const proto::PrototypeLibrary::OwnPrototype& own = {});
+  struct Rebound {
+    FunctionId now = 0; ///< whose calls they are from now on: another one if its plan is another
+    bool is_misread = false; ///< what the old plan captures means nothing
+  };
+  /// The calls of a function turned out to go to another module.
+  Rebound rebind(FunctionId id, ModuleId implemented_by, const std::string& soname,
+                 const proto::PrototypeLibrary::OwnPrototype& own = {});
   TracedFunction& at(FunctionId id) { return functions_[id]; }
   std::size_t size() const { return functions_.size(); }
 

@@ -12,7 +12,9 @@
 namespace sonictrace {
 
 /// Told where a call really goes, when that is first seen or changes.
-using BindingObserver = std::function<void(const AddressSpace&, FunctionId, TraceeAddress target)>;
+/// Returns whose calls they are from now on.
+using BindingObserver =
+    std::function<FunctionId(const AddressSpace&, FunctionId, TraceeAddress target)>;
 
 /// What a recording is for, for an engine that can leave work undone.
 struct RecordingOptions {

@@ -116,4 +116,7 @@ CallPlan compile(const Prototype& prototype, const PlanOptions& options);
 /// The plan that captures nothing and shows nothing: for counting.
 std::shared_ptr<const CallPlan> empty_plan();
 
+/// The plan that reads nothing of what was captured by another one: `...` for all of it.
+std::shared_ptr<const CallPlan> unreadable_plan();
+
 } // namespace sonictrace::proto

@@ -39,6 +39,8 @@ struct FunctionDefinition {
 struct FunctionRebound {
   FunctionId id = 0;
   ModuleId implemented_by = kNoModule;
+  /// What is captured of its calls is what another module's function has, and can't be shown.
+  bool is_misread = false;
 };
 
 /// A place in code that a backtrace goes through, before the first that does. An id that is known

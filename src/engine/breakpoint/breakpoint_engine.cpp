@@ -378,9 +378,10 @@ void BreakpointEngine::see_returns(Hit& hit) {
   const auto ended = caller.calls.end_at_return(hit.registers.pc(), hit.registers.sp(), hit.stack,
                                                 [&](TraceeAddress from) { return hit.read(from); });
   if (ended.empty()) return;
-  calls_.leave(caller, ended, hit.registers, hit.seen_ns, hit.thread.tid);
+  // Before it is told: it may have been another module's function.
   for (const auto& [call, returned] : ended)
     if (returned && call.target_slot != TraceeAddress()) see_bound(hit, call);
+  calls_.leave(caller, ended, hit.registers, hit.seen_ns, hit.thread.tid);
 }
 
 /// Once a function: its first call may have gone to the dynamic linker, which has bound the slot.
@@ -474,6 +475,7 @@ void BreakpointEngine::see_signal_call(Hit& hit, Mark mark) {
 }
 
 void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
+  const FunctionId function = hit.thread.space->current(probe.function);
   TraceeAddress slot = hit.registers.sp(); // of the return address
   TraceeAddress return_address;
   if (probe.kind == ProbeKind::Call) {
@@ -486,7 +488,7 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
     if (!probe.only_from->contains(return_address)) return;
     // The same call, already seen where it was made.
     if (const OpenCall* open = hit.thread.calls.find(slot, return_address))
-      if (open->function == probe.function) return;
+      if (open->function == function) return;
   }
   const auto ended =
       hit.thread.calls.end_at_call(slot, return_address, probe.at, hit.stack, hit.thread.unwound_ns,
@@ -494,7 +496,7 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
   if (!ended.empty()) calls_.leave(hit.thread, ended, hit.registers, hit.seen_ns, hit.thread.tid);
 
   OpenCall place;
-  place.function = probe.function;
+  place.function = function;
   place.slot = slot;
   place.return_address = return_address;
   place.site = probe.at;
@@ -503,7 +505,7 @@ void BreakpointEngine::see_probe(Hit& hit, const SiteProbe& probe) {
   calls_.enter(hit.thread, place, hit.registers, hit.seen_ns);
   ++hit.opened;
 
-  if (probe.kind != ProbeKind::Entry) hit.called = probe.function;
+  if (probe.kind != ProbeKind::Entry) hit.called = function;
 
   // Without a breakpoint there its return is lost: the call stays open in the log.
   if (!hit.thread.space->insert_return_site(return_address)) calls_.recorder().count_lost(1);
@@ -513,7 +515,11 @@ void BreakpointEngine::see_target(const Hit& hit, FunctionId function, TraceeAdd
   auto& traced = calls_.recorder().functions().at(function);
   if (traced.last_target == target.value()) return;
   traced.last_target = target.value();
-  if (on_binding_) on_binding_(hit.thread.space->space(), function, target);
+  if (!on_binding_) return;
+  const FunctionId now = on_binding_(hit.thread.space->space(), function, target);
+  if (now == function) return;
+  hit.thread.space->rebind(function, now);
+  calls_.recorder().functions().at(now).last_target = target.value();
 }
 
 /// A breakpoint is a byte, which is changed as a whole.

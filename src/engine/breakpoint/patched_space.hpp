@@ -14,6 +14,7 @@
 #include "sonictrace/process/address_space.hpp"
 #include "sonictrace/process/remote_call.hpp"
 #include "sonictrace/process/stopped_tracee.hpp"
+#include "sonictrace/stream/definition.hpp"
 
 namespace sonictrace {
 
@@ -58,6 +59,17 @@ public:
   Result<std::uint64_t> call_in(std::optional<StoppedTracee>& tracee, std::optional<Exit>& killed,
                                 long number, std::array<std::uint64_t, 6> arguments,
                                 std::optional<PassedMemory> passed = std::nullopt);
+  /// Whose calls those are that are made at a probe of `function`.
+  FunctionId current(FunctionId function) const {
+    const auto known = rebound_.find(function);
+    return known == rebound_.end() ? function : known->second;
+  }
+  void rebind(FunctionId function, FunctionId now) {
+    for (auto& [original, current] : rebound_)
+      if (current == function) current = now;
+    rebound_.insert_or_assign(function, now);
+  }
+
   /// Takes one out of memory.
   void retire(TraceeAddress at);
   void remove_marks(Mark mark);
@@ -92,6 +104,7 @@ private:
   std::unordered_map<std::uint64_t, Breakpoint> breakpoints_; ///< by address
   /// Taken out, with the byte that belongs there: a child that was forked before has a copy.
   std::unordered_map<std::uint64_t, std::byte> retired_;
+  std::unordered_map<FunctionId, FunctionId> rebound_;
   SlotPages slots_;
   StackMap stacks_;
   std::optional<TraceeAddress> step_area_;

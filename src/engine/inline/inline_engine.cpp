@@ -256,7 +256,7 @@ void InlineEngine::thread_ends(pid_t tid) {
 void InlineEngine::tell_bindings(InlineSpace& space) {
   if (!parts_.on_binding) return;
   for (const auto& [function, target] : space.take_bound())
-    parts_.on_binding(*space.space(), function, target);
+    (void)parts_.on_binding(*space.space(), function, target);
 }
 
 void InlineEngine::tick() {

@@ -62,6 +62,21 @@ TEST(Names, follow_a_function_that_turns_out_to_be_elsewhere) {
             line("free") + line("free") + line("free@libjemalloc.so.2") + line("free"));
 }
 
+TEST(Names, of_functions_that_were_taken_for_others_show_nothing_of_their_calls) {
+  LogFixture t(whole_form());
+  auto& b = t.build;
+  const auto libc = b.module("libc.so.6"), mine = b.module("libmine.so");
+  const auto f = b.function("int f(int, int);", {libc});
+  b.enter(1, f, {11, 12});
+  b.rebind(f, mine, true);
+  b.leave(1, 13);
+  b.call(1, f, {21, 22});
+
+  const std::string log = t.finished();
+  EXPECT_EQ(log, "f(...)                                           = ?\n"
+                 "f(...)                                           = ?\n");
+}
+
 TEST(Names, are_not_told_apart_in_ltraces_form) {
   TextOptions options = whole_form();
   options.ltrace = true;
