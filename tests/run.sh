@@ -139,6 +139,33 @@ GRAMMAR
   for file in src/proto/prototypes/*.conf; do
     split -l 30 --filter="{ printf '\\020\\004\\002'; cat; } >$prototypes/\$FILE" "$file" "$(basename "$file" .conf)-"
   done
+  # A mangled name without its _Z, then a pack.
+  local packs=build-fuzz/seeds/pack_fuzz
+  mkdir -p "$packs"
+  { echo N1a5Mixed3runENS_6HandleENS_4ModeEi; cat <<'PACK'; } >"$packs/all"
+# A library 1.2.
+library liba.so.1
+enum a::Mode i1 Off On=5 Auto
+flags a::Access u4 READ=1 WRITE EXECUTE=4 NONE=0
+class a::Handle R
+class a::Nothing 0
+class a::Pair ii
+class a::Vague *2
+result v
+result N1a6HandleE
+scope - n s
+ _Z1fi 1
+scope a::Base v m
+ act 0
+scope a::Mixed c
+ run#0badcafe m1 3=a::Access
+ run m0 3=a::Access 2=a::Mode
+ stop s1
+scope a::Tools c s1
+PACK
+  for name in opencv libtorch; do
+    { echo N2cv6resizeERKNS_3MatEii; shuf -n 60 --random-source="$0" src/proto/prototypes/$name.pack | sort; } >"$packs/$name"
+  done
   while read -r line; do
     number=$((number + 1))
     printf '%s' "$line" >"$selectors/$number"
