@@ -3,7 +3,7 @@
 namespace sonictrace {
 
 FunctionId FunctionTable::intern(FunctionDefinition definition, const std::string& implemented_by,
-                                 const proto::PrototypeLibrary::OwnPrototype& own) {
+                                 const proto::PrototypeLibrary::Account& own) {
   Key key(definition.mangled, definition.caller, definition.implemented_by, definition.entry,
           definition.syscall);
   const auto [known, is_new] =
@@ -36,7 +36,7 @@ FunctionTable::Rebound FunctionTable::rebind(FunctionId id, ModuleId implemented
 
 std::shared_ptr<const proto::CallPlan>
 FunctionTable::plan_for(const FunctionDefinition& definition, const std::string& implemented_by,
-                        const proto::PrototypeLibrary::OwnPrototype& own) {
+                        const proto::PrototypeLibrary::Account& own) {
   if (!choice_.captures) return proto::empty_plan();
   const auto convention = definition.syscall ? proto::CallingConvention::Syscall64
                                              : proto::CallingConvention::SystemV64;

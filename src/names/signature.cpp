@@ -60,6 +60,7 @@ public:
       signature_.result = type(left(function), 0);
     read_parameters(right(function));
     if (failed_) return std::nullopt;
+    if (!operator_.empty() && signature_.object == Object::Unknown) settle_operator();
     return std::move(signature_);
   }
 
@@ -135,7 +136,11 @@ private:
         signature_.object = Object::Yes;
         signature_.result = type(left(last), 0);
         return;
-      case DEMANGLE_COMPONENT_OPERATOR: return read_operator(printed(last), is_nested);
+      case DEMANGLE_COMPONENT_OPERATOR:
+        operator_ = printed(last);
+        return read_operator(operator_, is_nested);
+      // operator"" _x, which is always in a namespace ([over.literal]).
+      case DEMANGLE_COMPONENT_UNARY: signature_.object = Object::No; return;
       default: return;
     }
   }
@@ -155,6 +160,33 @@ private:
         signature_.result = CppType{.kind = Kind::Pointer, .inner = {std::move(nothing)}};
       else
         signature_.result = std::move(nothing);
+    }
+  }
+
+  /// [over.oper]: an operator takes one or two operands, the first of which is `this` where it is a
+  /// member. So the number of its parameters tells.
+  void settle_operator() {
+    const auto is_one_of = [&](std::string_view all) {
+      const std::string between = " " + operator_.substr(std::string_view("operator").size()) + " ";
+      return all.find(between) != std::string_view::npos;
+    };
+    const std::size_t count = signature_.parameters.size();
+    const bool is_unary = is_one_of(" ! ~ ");
+    const bool is_binary = is_one_of(
+        " / % ^ | == != < > <= >= <=> && || << >> , ->* += -= *= /= %= ^= &= |= <<= >>= ");
+    if (is_one_of(" ++ -- ")) {
+      // Behind the operand an `int` stands for the operator that comes behind it; an operand is a
+      // class or an enumeration.
+      const bool is_behind = count == 1 && signature_.parameters[0].kind == Kind::Builtin;
+      signature_.object = count == 0 || is_behind ? Object::Yes : Object::No;
+    } else if (count == 2 && (is_binary || is_one_of(" + - * & "))) {
+      signature_.object = Object::No;
+    } else if (is_unary || is_binary) {
+      const std::size_t operands = is_unary ? 1 : 2;
+      if (count == operands) signature_.object = Object::No;
+      if (count + 1 == operands) signature_.object = Object::Yes;
+    } else if (count == 0 && is_one_of(" + - * & ")) {
+      signature_.object = Object::Yes;
     }
   }
 
@@ -338,6 +370,7 @@ private:
   }
 
   FunctionSignature signature_;
+  std::string operator_; ///< `operator+=`, where it is one
   const Node* arguments_ = nullptr;
   int pack_index_ = 0;
   int nodes_ = 0;

@@ -65,6 +65,15 @@ const Result<elf::CallTable>& ParsedImage::calls() {
   return *calls_;
 }
 
+const names::ScopeFacts& ParsedImage::scopes() {
+  std::call_once(scopes_read_, [this] {
+    for (const auto* const symbols : {&image_->dynamic_symbols(), &image_->static_symbols()})
+      for (const elf::Symbol& symbol : *symbols)
+        scopes_.add(symbol.name);
+  });
+  return scopes_;
+}
+
 struct ImageCache::Shared {
   ~Shared() {
     {

@@ -47,8 +47,9 @@ bool is_namespace(std::string_view scope) {
 
 class PrototypeMaker {
 public:
-  PrototypeMaker(const FunctionSignature& signature, TypeArena& arena, const CppPack* pack)
-      : signature_(signature), arena_(arena), types_(arena, pack) {}
+  PrototypeMaker(const FunctionSignature& signature, TypeArena& arena, const CppPack* pack,
+                 const names::ScopeFacts* scopes)
+      : signature_(signature), arena_(arena), scopes_(scopes), types_(arena, pack) {}
 
   /// The number at a parameter, 1-based, is one of an enumeration.
   void name_values(std::uint32_t parameter, std::string_view enumeration) {
@@ -85,9 +86,24 @@ private:
       case Passed::Plainly:
         if (value.type != nullptr) return {value.type, false};
         break;
-      case Passed::Unknown: break;
+      case Passed::Unknown:
+        if (is_copied_by_constructor(parameter)) return {types_.reference_to(nullptr), false};
+        break;
     }
     return {nullptr, true};
+  }
+
+  /// In a scope that is no class for certain.
+  bool is_in_namespace() const {
+    const std::string_view scope = signature_.scope;
+    return is_namespace(scope) || scope.ends_with("(anonymous namespace)") ||
+           (scopes_ != nullptr && scopes_->is_namespace(scope));
+  }
+
+  /// A class of which only that much is known: that it is not trivially copied.
+  bool is_copied_by_constructor(const CppType& type) const {
+    return scopes_ != nullptr && type.kind == CppType::Kind::Named && type.inner.empty() &&
+           scopes_->is_passed_by_reference(type.name);
   }
 
   // The result.
@@ -97,7 +113,8 @@ private:
     if (signature_.structor != FunctionSignature::Structor::No) return false;
     if (!signature_.result) return std::nullopt;
     const CppValue value = types_.value(*signature_.result);
-    if (value.passed == Passed::ByReference) return true;
+    if (value.passed == Passed::ByReference || is_copied_by_constructor(*signature_.result))
+      return true;
     if (value.passed == Passed::Unknown || value.type == nullptr) return std::nullopt;
     if (value.type->kind == TypeKind::Void) return false;
     return !place_of_result(*value.type, CallingConvention::SystemV64);
@@ -142,8 +159,7 @@ private:
       return all;
     }
     const std::uint32_t fewest = is_in_memory ? 1 : 0;
-    const bool may_have_object =
-        signature_.object == Object::Unknown && !is_namespace(signature_.scope);
+    const bool may_have_object = signature_.object == Object::Unknown && !is_in_namespace();
     const std::uint32_t most = (may_be_in_memory ? 1U : 0U) + (may_have_object ? 1U : 0U);
     for (std::uint32_t words = fewest; words <= most; ++words) {
       const bool is_result = is_in_memory || (words == 2 || (words == 1 && !may_have_object));
@@ -217,6 +233,7 @@ private:
       reading.parameters.push_back({is_lost ? types_.opaque(0) : passing.type});
     }
     if (is_vague || has_unknown_) hide_stack(reading, is_vague);
+    if (signature_.is_variadic) reading.parameters.push_back({types_.opaque(0)});
     readings.push_back(std::move(reading));
   }
 
@@ -282,6 +299,7 @@ private:
 
   const FunctionSignature& signature_;
   TypeArena& arena_;
+  const names::ScopeFacts* scopes_;
   CppTypes types_;
   std::vector<Passing> passings_;
   std::vector<std::pair<std::uint32_t, std::string_view>> named_;
@@ -291,7 +309,7 @@ private:
 } // namespace
 
 std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& arena,
-                                           const CppPack* pack) {
+                                           const CppPack* pack, const names::ScopeFacts* scopes) {
   auto signature = names::read_signature(mangled);
   if (!signature) return std::nullopt;
   CppPack::Function said;
@@ -303,7 +321,7 @@ std::optional<Prototype> prototype_of_name(std::string_view mangled, TypeArena& 
   if (!said.has_table && signature->structor == Structor::Base)
     signature->structor = Structor::Complete;
   if (!signature->result) signature->result = std::move(said.result);
-  PrototypeMaker maker(*signature, arena, pack);
+  PrototypeMaker maker(*signature, arena, pack, scopes);
   for (const auto& [parameter, enumeration] : said.enumerations)
     maker.name_values(parameter, enumeration);
   Prototype prototype = maker.make();

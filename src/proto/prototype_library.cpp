@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -72,8 +73,8 @@ struct FromNames {
   std::string_view text; ///< empty: there is none
   std::vector<std::string_view> libraries;
   std::unique_ptr<CppPack> pack; ///< read when it is asked for
-  /// By mangled name; nothing for those that tell nothing.
-  std::unordered_map<std::string, std::optional<Prototype>> prototypes;
+  /// By what is known of the scopes in it and mangled name; nothing for those that tell nothing.
+  std::map<std::pair<const names::ScopeFacts*, std::string>, std::optional<Prototype>> prototypes;
 
   const CppPack& read() {
     if (pack == nullptr) pack = std::make_unique<CppPack>(text);
@@ -232,7 +233,8 @@ struct PrototypeLibrary::Parts {
                                    std::string_view module) const;
   Answer best(std::string_view name, std::string_view module) const;
   FromNames& names_of(std::string_view module);
-  const Prototype* prototype_from(std::string_view name, std::string_view module);
+  const Prototype* prototype_from(std::string_view name, std::string_view module,
+                                  const Account& own);
 };
 
 /// Another version of a library may have other classes and enumerations: only what has the very
@@ -247,13 +249,15 @@ FromNames& PrototypeLibrary::Parts::names_of(std::string_view module) {
 }
 
 const Prototype* PrototypeLibrary::Parts::prototype_from(std::string_view name,
-                                                         std::string_view module) {
+                                                         std::string_view module,
+                                                         const Account& own) {
   if (!reads_names || !begins_with(name, "_Z")) return &Prototype::unknown();
-  FromNames& names = names_of(module);
-  const auto [known, is_new] = names.prototypes.try_emplace(std::string(name));
+  FromNames& told = names_of(module);
+  const names::ScopeFacts* const scopes = own.scopes ? own.scopes() : nullptr;
+  const auto [known, is_new] = told.prototypes.try_emplace({scopes, std::string(name)});
   if (is_new) {
-    const CppPack* const pack = names.text.empty() ? nullptr : &names.read();
-    known->second = prototype_of_name(known->first, arena, pack);
+    const CppPack* const pack = told.text.empty() ? nullptr : &told.read();
+    known->second = prototype_of_name(known->first.second, arena, pack, scopes);
   }
   return known->second ? &*known->second : &Prototype::unknown();
 }
@@ -436,14 +440,14 @@ void PrototypeLibrary::add_built_in() {
 }
 
 const Prototype* PrototypeLibrary::find(std::string_view name, std::string_view module,
-                                        const OwnPrototype& own) const {
+                                        const Account& own) const {
   const Answer answer = parts_->best(name, module);
-  if (own && !goes_before_debug_info(answer, module)) {
-    const Prototype* const told = own();
+  if (own.prototype && !goes_before_debug_info(answer, module)) {
+    const Prototype* const told = own.prototype();
     if (told != nullptr) return told;
   }
   Entry* const entry = answer.entry;
-  return entry == nullptr ? parts_->prototype_from(name, module) : parts_->prototype_of(entry);
+  return entry == nullptr ? parts_->prototype_from(name, module, own) : parts_->prototype_of(entry);
 }
 
 void PrototypeLibrary::read_names() { parts_->reads_names = true; }

@@ -173,7 +173,7 @@ SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& f
     definition.mangled = planned.mangled;
     definition.entry = planned.entry;
     std::string implemented_by;
-    proto::PrototypeLibrary::OwnPrototype own;
+    proto::PrototypeLibrary::Account own;
     if (planned.caller) definition.caller = context_.book.id_of(*modules_.find(*planned.caller));
     if (planned.implemented_by) {
       const ProbeModule& module = *modules_.find(*planned.implemented_by);
@@ -182,7 +182,8 @@ SpaceModules::Planned SpaceModules::plan_for(const std::vector<std::uint32_t>& f
       // The whole of a static program's C library is in the program.
       if (!is_static()) implemented_by = module.soname;
       if (planned.address)
-        own = [&] { return prototype_in(module, planned.mangled, *planned.address); };
+        own.prototype = [&] { return prototype_in(module, planned.mangled, *planned.address); };
+      own.scopes = [&] { return &module.parsed->scopes(); };
     }
     ids.push_back(context_.recorder.functions().intern(std::move(definition), implemented_by, own));
   }

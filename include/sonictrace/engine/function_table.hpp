@@ -38,14 +38,14 @@ public:
   /// `definition.id` and `.plan` are filled in. `implemented_by` is the soname of that module,
   /// empty where it is not known. `own`: see PrototypeLibrary::find.
   FunctionId intern(FunctionDefinition definition, const std::string& implemented_by,
-                    const proto::PrototypeLibrary::OwnPrototype& own = {});
+                    const proto::PrototypeLibrary::Account& own = {});
   struct Rebound {
     FunctionId now = 0; ///< whose calls they are from now on: another one if its plan is another
     bool is_misread = false; ///< what the old plan captures means nothing
   };
   /// The calls of a function turned out to go to another module.
   Rebound rebind(FunctionId id, ModuleId implemented_by, const std::string& soname,
-                 const proto::PrototypeLibrary::OwnPrototype& own = {});
+                 const proto::PrototypeLibrary::Account& own = {});
   TracedFunction& at(FunctionId id) { return functions_[id]; }
   std::size_t size() const { return functions_.size(); }
 
@@ -55,7 +55,7 @@ private:
 
   std::shared_ptr<const proto::CallPlan> plan_for(const FunctionDefinition& definition,
                                                   const std::string& implemented_by,
-                                                  const proto::PrototypeLibrary::OwnPrototype& own);
+                                                  const proto::PrototypeLibrary::Account& own);
 
   proto::PrototypeLibrary prototypes_;
   PlanChoice choice_;

@@ -10,6 +10,7 @@
 #include "sonictrace/base/unique_fd.hpp"
 #include "sonictrace/elf/calls.hpp"
 #include "sonictrace/elf/image.hpp"
+#include "sonictrace/names/scope_facts.hpp"
 
 namespace sonictrace {
 
@@ -28,12 +29,16 @@ public:
   std::shared_ptr<const elf::Image> shared_image() const { return image_; }
   /// Found at the first call, by the thread that comes first; a failure is kept as well.
   const Result<elf::CallTable>& calls();
+  /// What its symbols tell of scopes and classes of C++; likewise.
+  const names::ScopeFacts& scopes();
 
 private:
   std::shared_ptr<const elf::Image> image_;
   std::shared_ptr<const CallTableStore> store_;
   std::once_flag found_;
   std::optional<Result<elf::CallTable>> calls_;
+  std::once_flag scopes_read_;
+  names::ScopeFacts scopes_;
 };
 
 /// Parses each file once, however often it is mapped: known by device, inode, size and time. Safe

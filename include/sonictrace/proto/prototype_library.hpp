@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sonictrace/names/scope_facts.hpp"
 #include "sonictrace/proto/prototype.hpp"
 
 namespace sonictrace::proto {
@@ -59,12 +60,20 @@ public:
   /// for names that are the same everywhere (malloc, strlen), and in libraries that are known to
   /// stand in for it (libasan). All others (error, send, log) may be anything.
   ///
-  /// `own`: what the module's own debug information says of the function; null where nothing. Asked
-  /// only where it counts: behind what the user has given, and what is built in about that very
-  /// module, which says more than types; before all else.
-  using OwnPrototype = std::function<const Prototype*()>;
-  const Prototype* find(std::string_view name, std::string_view module,
-                        const OwnPrototype& own = {}) const;
+  /// `own`: what the module itself tells. Asked only where it counts.
+  struct Account {
+    /// What its debug information says of the function; null where nothing. Behind what the user
+    /// has given, and what is built in about that very module, which says more than types; before
+    /// all else.
+    std::function<const Prototype*()> prototype = {};
+    /// What its symbols tell about the scopes in names; null where nothing. Lives as long as the
+    /// library.
+    std::function<const names::ScopeFacts*()> scopes = {};
+  };
+  const Prototype* find(std::string_view name, std::string_view module, const Account& own) const;
+  const Prototype* find(std::string_view name, std::string_view module) const {
+    return find(name, module, Account());
+  }
   /// Of a system call, by its name without SYS_.
   const Prototype* find_syscall(std::string_view name) const;
   std::size_t size() const;

@@ -62,6 +62,22 @@ TEST_P(SignatureOfName, is_what_the_name_says) {
   EXPECT_EQ(signature ? show(*signature) : "none", GetParam().expected);
 }
 
+// [over.oper]: an operator that is a member has an operand less among its parameters.
+INSTANTIATE_TEST_SUITE_P(
+    Operators, SignatureOfName,
+    testing::Values(Case{"_ZN1a1bplERKi", "this? (int const&)"}, // or unary, and no member
+                    Case{"_ZN1aplERKNS_1bERKi", "(a::b const&, int const&)"},
+                    Case{"_ZN1a1bpLERKi", "this (int const&)"},
+                    Case{"_ZN1apLERNS_1bEi", "(a::b&, int)"},
+                    Case{"_ZN1alsERSoRKNS_1bE", "(std::ostream&, a::b const&)"},
+                    Case{"_ZN1a1blsEi", "this (int)"}, Case{"_ZN1a1bngEv", "this ()"},
+                    Case{"_ZN1angERKNS_1bE", "this? (a::b const&)"},
+                    Case{"_ZN1antERKNS_1bE", "(a::b const&)"}, Case{"_ZN1a1bntEv", "this ()"},
+                    Case{"_ZN1a1bppEv", "this ()"}, Case{"_ZN1a1bppEi", "this (int)"},
+                    Case{"_ZN1appERNS_1bE", "(a::b&)"}, Case{"_ZN1appERNS_1bEi", "(a::b&, int)"},
+                    Case{"_ZN1amlERKNS_1bES2_", "(a::b const&, a::b const&)"},
+                    Case{"_ZN1ali2_xEPKcm", "(char const*, unsigned long)"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Functions, SignatureOfName,
     testing::Values(
