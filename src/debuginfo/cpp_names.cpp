@@ -106,10 +106,17 @@ CppType CppNames::named(Dwarf_Die die, int depth) {
   const std::string_view name = whole.substr(0, whole.find('<'));
   CppType type =
       of_kind(CppType::Kind::Named, *scope + (scope->empty() ? "" : "::") + std::string(name));
+  type.origin.known_by = die.addr;
+  origins_.try_emplace(die.addr, die);
   append_arguments(die, type, depth);
   const bool is_template = name.size() < whole.size();
   if (is_template && type.inner.empty() && !append_spelled(whole, type)) return {};
   return type;
+}
+
+std::optional<Dwarf_Die> CppNames::origin_of(const CppType& type) const {
+  const auto found = origins_.find(type.origin.known_by);
+  return found == origins_.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// GCC writes down no arguments of an explicit instantiation, such as std::allocator<char>: where

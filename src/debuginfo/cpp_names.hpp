@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <optional>
+
 #include "debuginfo/peeled.hpp"
 #include "debuginfo/unit_table.hpp"
 #include "sonictrace/names/signature.hpp"
@@ -14,6 +17,8 @@ public:
 
   /// Of kind Unknown where the name can't be told.
   names::CppType type(const Peeled& type) { return this->type(type, 0); }
+  /// The class or the enumeration that a type was made of here.
+  std::optional<Dwarf_Die> origin_of(const names::CppType& type) const;
 
 private:
   names::CppType type(const Peeled& type, int depth);
@@ -22,6 +27,7 @@ private:
   void append_arguments(Dwarf_Die die, names::CppType& type, int depth);
 
   UnitTable& units_;
+  std::map<const void*, Dwarf_Die> origins_;
 };
 
 } // namespace sonictrace::debuginfo

@@ -123,6 +123,7 @@ std::optional<Prototype> FunctionReader::prototype_of(Dwarf_Die function, std::s
   if (language_ == Language::Other) language_ = language_of(function);
   if (language_ == Language::Other) return std::nullopt;
   types_.set_language(language_ == Language::Cpp);
+  types_.set_unit(origin);
   is_prototyped_ = language_ != Language::C || flag(function, DW_AT_prototyped, Reach::Inherited);
   if (!units_.scan_of(origin).has_types()) return std::nullopt; // -g1
 

@@ -31,6 +31,18 @@ CppValue plainly(const Type* type) {
   return {type, type == nullptr ? Passed::Unknown : Passed::Plainly};
 }
 
+/// Is all that it holds known?
+bool is_whole(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::Sequence: return type.target->kind != TypeKind::Void && is_whole(*type.target);
+    case TypeKind::Array: return is_whole(*type.target);
+    case TypeKind::Struct:
+      return std::all_of(type.fields.begin(), type.fields.end(),
+                         [](const Type* field) { return is_whole(*field); });
+    default: return true;
+  }
+}
+
 } // namespace
 
 const Type* TypeReader::plain(TypeKind kind, std::uint64_t size, Lens lens) {
@@ -195,7 +207,11 @@ std::optional<CppValue> TypeReader::known_class(const Peeled& type, const names:
   using Kind = names::CppType::Kind;
   CppValue value;
   if (named != nullptr && named->kind == Kind::Named) value = known_.value(*named);
-  if (value.type == nullptr) value = known_.value(names_.type(type));
+  // A mangled name does not know what an enumeration or a class is that stands in another.
+  if (value.type == nullptr || !is_whole(*value.type)) {
+    const CppValue own = known_.value(names_.type(type));
+    if (value.type == nullptr || (own.type != nullptr && is_whole(*own.type))) value = own;
+  }
   if (value.type == nullptr) return std::nullopt;
   const auto size = size_of(type);
   const bool is_head = value.type->kind == TypeKind::Struct && value.type->sign_mask != 0;
@@ -204,11 +220,32 @@ std::optional<CppValue> TypeReader::known_class(const Peeled& type, const names:
   return value;
 }
 
+/// Of classes that are copied by constructors of their own some are known by their names.
+bool TypeReader::is_by_reference_by_name(const Peeled& type, const names::CppType* named) {
+  if (named != nullptr && known_.value(*named).passed == Passed::ByReference) return true;
+  return known_.value(names_.type(type)).passed == Passed::ByReference;
+}
+
+/// Of a type that stands in one that is known by its name.
+CppValue TypeReader::inner_value(const names::CppType& type) {
+  auto die = names_.origin_of(type);
+  if (!die && unit_ && type.inner.empty()) die = units_.type_named(type.name, *unit_);
+  if (!die) return {};
+  if (tag_of(*die) == DW_TAG_enumeration_type) return plainly(enumeration(*die));
+  const auto by_value = is_passed_by_value(*die, is_cpp_);
+  if (!by_value) return {};
+  if (!*by_value) return {nullptr, Passed::ByReference};
+  return plainly(structure(*die, 1));
+}
+
 CppValue TypeReader::class_value(const Peeled& type, const names::CppType* named, int depth) {
   const auto known = known_class(type, named);
   const auto by_value = is_passed_by_value(*type.die, is_cpp_);
   CppValue value = known ? *known : CppValue{structure(*type.die, depth), Passed::Unknown};
   if (by_value) value.passed = *by_value ? Passed::Plainly : Passed::ByReference;
+  // Of a class that is only declared, as by clang where nothing needs its members, some are known.
+  const bool is_unknown = value.passed == Passed::Unknown && is_cpp_;
+  if (is_unknown && is_by_reference_by_name(type, named)) value.passed = Passed::ByReference;
   if (!known && by_value == false) value.type = nullptr; // what is in it is nobody's business
   return value;
 }

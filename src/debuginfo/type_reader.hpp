@@ -15,10 +15,15 @@ namespace sonictrace::debuginfo {
 class TypeReader {
 public:
   TypeReader(proto::TypeArena& arena, UnitTable& units)
-      : arena_(arena), names_(units), known_(arena) {}
+      : arena_(arena), units_(units), names_(units), known_(arena) {
+    known_.set_resolver([this](const names::CppType& type) { return inner_value(type); });
+  }
+  TypeReader(const TypeReader&) = delete;
 
   /// How types are passed depends on the language.
   void set_language(bool is_cpp) { is_cpp_ = is_cpp; }
+  /// Types of which only the name is known are looked for in the unit that `entry` is in.
+  void set_unit(Dwarf_Die entry) { unit_ = entry; }
 
   /// As it lies in memory, and how it is passed by value. `named`: what a mangled name says of the
   /// same type; null: nothing.
@@ -41,6 +46,8 @@ private:
   proto::CppValue scalar(Dwarf_Die base, bool is_wide);
   proto::CppValue class_value(const Peeled& type, const names::CppType* named, int depth);
   std::optional<proto::CppValue> known_class(const Peeled& type, const names::CppType* named);
+  bool is_by_reference_by_name(const Peeled& type, const names::CppType* named);
+  proto::CppValue inner_value(const names::CppType& type);
   const proto::Type* enumeration(Dwarf_Die die);
   const proto::Type* pointer(Dwarf_Die die, int depth);
   const proto::Type* reference(Dwarf_Die die, const names::CppType* named, int depth);
@@ -53,6 +60,8 @@ private:
   const proto::Type* hidden_bytes(std::uint64_t count);
 
   proto::TypeArena& arena_;
+  UnitTable& units_;
+  std::optional<Dwarf_Die> unit_;
   CppNames names_;
   proto::CppTypes known_;
   bool is_cpp_ = false;

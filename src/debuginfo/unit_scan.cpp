@@ -86,4 +86,24 @@ std::optional<std::string> UnitScan::scope_of(Dwarf_Off type) const {
   return scopes_[found->second];
 }
 
+std::optional<Dwarf_Die> UnitScan::type_named(const std::string& name, Dwarf_Die unit) {
+  Dwarf* const file = ::dwarf_cu_getdwarf(unit.cu);
+  Dwarf_Die die;
+  if (!types_) {
+    types_.emplace();
+    for (const auto& [offset, scope] : scope_of_type_) {
+      if (::dwarf_offdie(file, offset, &die) == nullptr || flag(die, DW_AT_declaration)) continue;
+      const std::string_view own = name_of(die);
+      if (own.empty() || own.find('<') != std::string_view::npos) continue;
+      std::string whole = scopes_[scope];
+      if (!whole.empty()) whole += "::";
+      types_->emplace(whole += own, offset);
+    }
+  }
+  const auto found = types_->find(name);
+  if (found == types_->end() || ::dwarf_offdie(file, found->second, &die) == nullptr)
+    return std::nullopt;
+  return die;
+}
+
 } // namespace sonictrace::debuginfo

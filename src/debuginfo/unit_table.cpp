@@ -65,7 +65,13 @@ std::vector<Dwarf_Die> UnitTable::functions_at(std::uint64_t address) {
   return found;
 }
 
-const UnitScan& UnitTable::scan(Dwarf_Die unit) {
+std::optional<Dwarf_Die> UnitTable::type_named(const std::string& name, Dwarf_Die near) {
+  Dwarf_Die unit;
+  if (::dwarf_diecu(&near, &unit, nullptr, nullptr) == nullptr) return std::nullopt;
+  return scan(unit).type_named(name, unit);
+}
+
+UnitScan& UnitTable::scan(Dwarf_Die unit) {
   const auto known = scans_.find(unit.addr);
   if (known != scans_.end()) return known->second;
   return scans_.emplace(unit.addr, UnitScan::of(unit, budget_)).first->second;

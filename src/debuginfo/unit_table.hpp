@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ public:
   /// others.
   const UnitScan& scan_of(Dwarf_Die die);
 
+  /// A class or enumeration by its name, in the unit that `near` is in.
+  std::optional<Dwarf_Die> type_named(const std::string& name, Dwarf_Die near);
+
   /// Units whose entries are in a file that was not found (-gsplit-dwarf).
   std::size_t missing_units() const { return missing_units_; }
 
@@ -34,7 +38,7 @@ private:
 
   void read_units();
   void add(Dwarf_Die with_ranges, Dwarf_Die unit);
-  const UnitScan& scan(Dwarf_Die unit);
+  UnitScan& scan(Dwarf_Die unit);
 
   Dwarf* dwarf_;
   Budget& budget_;

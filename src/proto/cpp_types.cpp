@@ -277,7 +277,8 @@ CppValue CppTypes::sequence(const CppType& type, SequenceLayout layout, Passed p
   return {arena_.make(std::move(made)), passed};
 }
 
-CppValue CppTypes::optional(const CppType& type, SequenceLayout layout, int depth) {
+CppValue CppTypes::optional(const CppType& type, SequenceLayout layout, int depth,
+                            bool is_in_union) {
   if (type.inner.empty()) return {};
   CppValue inner = value(type.inner[0], depth + 1);
   // It is assigned by a function of its own, for which c10::optional has one, too.
@@ -293,6 +294,7 @@ CppValue CppTypes::optional(const CppType& type, SequenceLayout layout, int dept
           ? SequenceLayout::DataOrFlag
           : layout;
   made.target = inner.type;
+  made.is_in_union = is_in_union;
   return {arena_.make(std::move(made)), inner.passed};
 }
 
@@ -445,14 +447,19 @@ CppValue CppTypes::named(const CppType& type, int depth) {
   if (name == "std::span" && type.inner.size() == 2 &&
       type.inner[1].name == "18446744073709551615") // std::dynamic_extent
     return sequence(type, SequenceLayout::DataFirst, Passed::Plainly, depth);
-  if (name == "std::optional") return optional(type, SequenceLayout::FlagBehind, depth);
+  if (name == "std::optional") return optional(type, SequenceLayout::FlagBehind, depth, is_llvm);
+  // A time is its number, a point in time the time since its clock's beginning.
+  if (name == "std::chrono::duration" && type.inner.size() == 2)
+    return value(type.inner[0], depth + 1);
+  if (name == "std::chrono::time_point" && type.inner.size() == 2)
+    return value(type.inner[1], depth + 1);
   if (name == "c10::OptionalArrayRef" && type.inner.size() == 1) {
     const CppType view{
         .kind = CppType::Kind::Named, .name = "c10::ArrayRef", .inner = {type.inner[0]}};
     return optional({.kind = CppType::Kind::Named, .name = {}, .inner = {view}},
                     SequenceLayout::FlagInFront, depth);
   }
-  if (name == "c10::optional") return optional(type, SequenceLayout::FlagInFront, depth);
+  if (name == "c10::optional") return optional(type, SequenceLayout::FlagInFront, depth, true);
   if (name == "std::shared_ptr") return {opaque(2, Lens::Address), Passed::ByReference};
   if (name == "std::unique_ptr") {
     const bool is_plain = is_default(type, 1, "std::default_delete");
@@ -480,7 +487,9 @@ CppValue CppTypes::named(const CppType& type, int depth) {
   if (name == "cv::_InputArray") return {input_array(), Passed::ByReference};
   if (contains(kEmpty, name)) return {opaque(0, Lens::Hide), Passed::Plainly};
   if (contains(kByReference, name)) return {nullptr, Passed::ByReference};
-  return packed(name, depth);
+  const CppValue in_pack = packed(name, depth);
+  const bool is_in_pack = in_pack.type != nullptr || in_pack.passed != Passed::Unknown;
+  return is_in_pack || !resolver_ || depth == 0 ? in_pack : resolver_(type);
 }
 
 } // namespace sonictrace::proto

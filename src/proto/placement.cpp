@@ -81,8 +81,7 @@ bool classify_sequence(const Type& type, std::uint32_t offset, Classes& classes,
   }
   const std::uint32_t flag_at = offset + flag_offset(type, 8);
   classes.eightbytes[flag_at / 8] = merge(classes.eightbytes[flag_at / 8], Class::Integer);
-  // c10/util/Optional.h: the value shares its place with a character.
-  if (type.layout == wire::SequenceLayout::FlagInFront) {
+  if (type.is_in_union) {
     Class& first = classes.eightbytes[(offset + payload_offset(type, 8)) / 8];
     first = merge(first, Class::Integer);
   }

@@ -32,6 +32,14 @@ struct CppType {
   std::vector<CppType> inner =
       {}; ///< what it points to; of Named the template arguments, packs flat
 
+  /// What the one who has made it knows it by, who had more than a name. Types are the same
+  /// whatever it is.
+  struct Origin {
+    const void* known_by = nullptr;
+    bool operator==(const Origin&) const { return true; }
+  };
+  Origin origin = {};
+
   bool operator==(const CppType&) const = default;
   bool is_reference() const {
     return kind == Kind::LvalueReference || kind == Kind::RvalueReference;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "sonictrace/names/signature.hpp"
 #include "sonictrace/proto/type.hpp"
@@ -32,6 +34,9 @@ public:
   explicit CppTypes(TypeArena& arena, const CppPack* pack = nullptr) : arena_(arena), pack_(pack) {}
 
   CppValue value(const names::CppType& type) { return value(type, 0); }
+  /// Who is asked about types that are not known here, but stand in others: `std::vector<Color>`.
+  using Resolver = std::function<CppValue(const names::CppType&)>;
+  void set_resolver(Resolver resolver) { resolver_ = std::move(resolver); }
   /// Of a parameter or a result that is passed as a pointer to `type`, or null for any object.
   const Type* reference_to(const Type* type);
   /// A number whose values have the names of an enumeration; null where that can't be.
@@ -47,7 +52,8 @@ private:
   CppValue string(const names::CppType& type, wire::SequenceLayout layout);
   CppValue sequence(const names::CppType& type, wire::SequenceLayout layout,
                     CppValue::Passed passed, int depth);
-  CppValue optional(const names::CppType& type, wire::SequenceLayout layout, int depth);
+  CppValue optional(const names::CppType& type, wire::SequenceLayout layout, int depth,
+                    bool is_in_union = false);
   CppValue tensor();
   const Type* matrix();
   const Type* input_array();
@@ -60,6 +66,7 @@ private:
 
   TypeArena& arena_;
   const CppPack* pack_;
+  Resolver resolver_;
 };
 
 } // namespace sonictrace::proto

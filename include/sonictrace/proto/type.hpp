@@ -34,19 +34,19 @@ enum class Lens : std::uint8_t {
   Hex,
   Octal,
   Bool,
-  BitVector,   ///< `<3-5,7>`
-  Enumeration, ///< one of `names`
-  Flags,       ///< bits of `names`, joined by `|`
-  Text,        ///< a pointer to an array of characters, or such an array itself: "..."
+  BitVector,     ///< `<3-5,7>`
+  Enumeration,   ///< one of `names`
+  Flags,         ///< bits of `names`, joined by `|`
+  Text,          ///< a pointer to an array of characters, or such an array itself: "..."
   TextOrAddress, ///< Text if what is there is text: printable up to its end; else an address
-  Path,        ///< Text that is a file name: shown whole
-  Bytes,       ///< a pointer to a counted array of characters, NULs included: "..."
-  Format,      ///< Text that is a printf format, its arguments follow the last parameter
-  VaFormat,    ///< the same, its arguments in the va_list that the next parameter points to
-  ScanFormat,  ///< Text that is a scanf format
-  Address,     ///< of a pointer: not followed
-  Hide,        ///< not shown
-  Matrix,      ///< of 16 bytes: the type, dimensions, rows and columns of a cv::Mat
+  Path,          ///< Text that is a file name: shown whole
+  Bytes,         ///< a pointer to a counted array of characters, NULs included: "..."
+  Format,        ///< Text that is a printf format, its arguments follow the last parameter
+  VaFormat,      ///< the same, its arguments in the va_list that the next parameter points to
+  ScanFormat,    ///< Text that is a scanf format
+  Address,       ///< of a pointer: not followed
+  Hide,          ///< not shown
+  Matrix,        ///< of 16 bytes: the type, dimensions, rows and columns of a cv::Mat
 };
 
 /// How many elements an array has.
@@ -84,6 +84,9 @@ struct Type {
       nullptr;   ///< what a pointer points to (never null; Void for `void*`); an element
   Length length; ///< of an array
   wire::SequenceLayout layout = wire::SequenceLayout::None;
+  /// Of an optional: the value lies in a union with a char (libc++, c10), so that it is never
+  /// passed in a vector register, whatever it is.
+  bool is_in_union = false;
   /// Of a struct: what its first four bytes are, of those in `sign_mask`, if it is one. It is shown
   /// without braces. 0: any.
   std::uint32_t sign_mask = 0, sign = 0;
