@@ -154,4 +154,23 @@ std::string as_test_name(std::string text) {
   return text;
 }
 
+bool is_as_expected(const std::string& shown, const std::string& expected) {
+  std::size_t at = 0, from = 0;
+  for (std::size_t end = expected.find('?'); end != std::string::npos;
+       end = expected.find('?', from)) {
+    const std::string part = expected.substr(from, end - from);
+    const std::size_t found = shown.find(part, at);
+    if (found == std::string::npos || (from == 0 && found != 0)) return false;
+    at = found + part.size();
+    from = end + 1;
+  }
+  const std::string tail = expected.substr(from);
+  if (from == 0) return shown == expected;
+  const auto quotes = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '"');
+  };
+  return shown.size() >= at + tail.size() && shown.ends_with(tail) &&
+         quotes(shown) == quotes(expected);
+}
+
 } // namespace sonictrace::test

@@ -107,6 +107,9 @@ void expect_calls(const std::vector<LoggedCall>& logged, const std::vector<std::
 void expect_calls_in_any_order(const std::vector<LoggedCall>& logged,
                                std::vector<std::string> expected);
 
+/// Does the log show what a program has told? A `?` in what it told stands for anything but a text.
+bool is_as_expected(const std::string& shown, const std::string& expected);
+
 /// TEST_P over engines and builds.
 class TracedProgram : public testing::TestWithParam<std::tuple<std::string, std::string>> {
 protected:
