@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "elf/image_parts.hpp"
+#include "elf/mini_debug.hpp"
 #include "elf/notes.hpp"
 #include "elf/symbol_table.hpp"
 
@@ -124,15 +125,27 @@ const std::vector<Symbol>& Image::dynamic_symbols() const {
 
 const std::vector<Symbol>& Image::static_symbols() const {
   return parts_->static_symbols.get([this]() -> std::vector<Symbol> {
-    const Headers& headers = parts_->headers;
-    if (!headers.is_little_endian) return {};
-    for (const SectionHeader& section : headers.sections) {
-      if (section.type != SHT_SYMTAB || section.link >= headers.sections.size()) continue;
-      return read_symbols(section.content, headers.sections[section.link].content, {}, {},
-                          parts_->records);
+    std::vector<Symbol> symbols = parts_->section_symbols();
+    if (!symbols.empty()) return symbols;
+    for (const Section& section : parts_->sections) {
+      if (section.name != ".gnu_debugdata") continue;
+      parts_->mini_debug_bytes = unpack_mini_debug(section.content);
+      auto inner = parse(parts_->mini_debug_bytes, parts_->name);
+      if (!inner || (*inner)->machine() != parts_->machine) break;
+      parts_->mini_debug = *std::move(inner);
+      return parts_->mini_debug->parts_->section_symbols();
     }
     return {};
   });
+}
+
+std::vector<Symbol> Image::Parts::section_symbols() const {
+  if (!headers.is_little_endian) return {};
+  for (const SectionHeader& section : headers.sections) {
+    if (section.type != SHT_SYMTAB || section.link >= headers.sections.size()) continue;
+    return read_symbols(section.content, headers.sections[section.link].content, {}, {}, records);
+  }
+  return {};
 }
 
 const Symbol* Image::find_export(std::string_view name, std::string_view version) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -48,10 +49,15 @@ struct Image::Parts {
 
   Lazy<std::vector<Symbol>> dynamic_symbols;
   Lazy<std::vector<Symbol>> static_symbols;
+  /// The bytes of .gnu_debugdata, and the file in them: where there is no .symtab, and it is asked
+  /// for.
+  std::vector<std::byte> mini_debug_bytes;
+  std::shared_ptr<const Image> mini_debug;
   Lazy<ExportTable> exports;
   Lazy<FunctionIndex> functions;
 
   const FunctionIndex& function_index(const Image& image) const;
+  std::vector<Symbol> section_symbols() const; ///< of .symtab
 };
 
 } // namespace sonictrace::elf

@@ -1,6 +1,7 @@
 // Functions that no symbol names: called after their places, libfoo.so+0x1234.
 #include <set>
 
+#include "counted.hpp"
 #include "trace.hpp"
 
 namespace sonictrace::test {
@@ -80,6 +81,22 @@ TEST_P(Nameless, functions_are_the_same_in_backtraces) {
   ASSERT_TRUE(traced.ended.exited_with(0)) << traced.ended.end() << traced.ended.err;
   EXPECT_TRUE(
       std::regex_search(traced.text, std::regex(R"(\n > libnameless\.so\+0x[0-9a-f]+ \[0x)")))
+      << traced.text;
+}
+
+TEST_P(Nameless, local_functions_of_a_stripped_library_have_the_names_of_its_gnu_debugdata) {
+  const std::string program = tracee("mini-debug/nameless");
+  SKIP_WITHOUT(exists(program), "objcopy or xz");
+  const Traced plain = run("libnameless.so+0x*");
+  const Traced traced =
+      Nameless::traced({"-L", "-x", "add,mostly,recursive@libnameless.so", "-w", "3"}, {program});
+
+  ASSERT_TRUE(traced.ended.exited_with(0)) << traced.ended.end() << traced.ended.err;
+  EXPECT_EQ(traced.log.of("mostly").size(), 3u) << traced.text;
+  EXPECT_EQ(traced.log.of("recursive").size(), 9u);
+  EXPECT_EQ(traced.log.calls.size(), said_calls(plain.ended.out).size());
+  EXPECT_TRUE(std::regex_search(traced.text,
+                                std::regex(R"(\n > libnameless\.so\(mostly\+0x[0-9a-f]+\) \[0x)")))
       << traced.text;
 }
 

@@ -75,7 +75,7 @@ public:
 
   /// .dynsym, found by DT_SYMTAB. Without the null entry: the file's index N is at N-1 here.
   const std::vector<Symbol>& dynamic_symbols() const;
-  /// .symtab; empty in a stripped file.
+  /// .symtab; without one what .gnu_debugdata has, the local functions. Empty in a stripped file.
   const std::vector<Symbol>& static_symbols() const;
 
   /// The definition that the dynamic linker would bind `name` to, of this image alone: with

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <complex>
 #include <initializer_list>
 #include <memory>
@@ -159,6 +160,19 @@ TEST(Names, tell_views_of_elements) {
         << type;
 }
 
+TEST(Names, tell_times) {
+  const std::string seconds = "NSt6chrono8durationIlSt5ratioILl1ELl1EEEE";
+  EXPECT_EQ(argument(seconds, 250), "250");
+  EXPECT_EQ(
+      argument("NSt6chrono10time_pointINS_3_V212system_clockENS_8durationIlSt5ratioILl1ELl1EEEEEE",
+               7),
+      "7");
+}
+
+TEST(Names, tell_that_more_may_follow) {
+  EXPECT_EQ(NamedCall("_Z1fiz").word(1).word(2).arguments(), "1, ...");
+}
+
 TEST(Names, tell_optional_values) {
   const std::optional<int> seven = 7, none;
   EXPECT_EQ(argument_of("RKSt8optionalIiE", seven), "7");
@@ -167,6 +181,10 @@ TEST(Names, tell_optional_values) {
   EXPECT_EQ(argument("St8optionalIiE", 7), "nullopt");
   EXPECT_EQ(NamedCall("_Z1fSt8optionalIdEi").real(0.5).word(1).word(3).arguments(), "0.5, 3");
   EXPECT_EQ(NamedCall("_Z1fSt8optionalIdEi").real(0.5).word(0).word(3).arguments(), "nullopt, 3");
+  // That of libc++ has the value in a union with a character: it is in general registers.
+  const std::uint64_t half = std::bit_cast<std::uint64_t>(0.5);
+  EXPECT_EQ(NamedCall("_Z1fNSt3__18optionalIdEEi").real(2.5).word(half).word(1).word(3).arguments(),
+            "0.5, 3");
   const std::optional<std::string> text = "text";
   EXPECT_EQ(argument_of("RKSt8optionalI" GNU_STRING "E", text), "\"text\"");
   EXPECT_EQ(argument_of("St8optionalI" GNU_STRING "E", text), "\"text\"");
