@@ -88,8 +88,9 @@ TEST_P(Nameless, local_functions_of_a_stripped_library_have_the_names_of_its_gnu
   const std::string program = tracee("mini-debug/nameless");
   SKIP_WITHOUT(exists(program), "objcopy or xz");
   const Traced plain = run("libnameless.so+0x*");
-  const Traced traced =
-      Nameless::traced({"-L", "-x", "add,mostly,recursive@libnameless.so", "-w", "3"}, {program});
+  const Traced traced = Nameless::traced(
+      {"-L", "-x", "add@libnameless.so,mostly@libnameless.so,recursive@libnameless.so", "-w", "3"},
+      {program});
 
   ASSERT_TRUE(traced.ended.exited_with(0)) << traced.ended.end() << traced.ended.err;
   EXPECT_EQ(traced.log.of("mostly").size(), 3u) << traced.text;
