@@ -17,7 +17,7 @@ FunctionId FunctionTable::intern(FunctionDefinition definition, const std::strin
 
 FunctionTable::Rebound FunctionTable::rebind(FunctionId id, ModuleId implemented_by,
                                              const std::string& soname,
-                                             const proto::PrototypeLibrary::OwnPrototype& own) {
+                                             const proto::PrototypeLibrary::Account& own) {
   FunctionDefinition definition = functions_[id].definition;
   const Key assumed(definition.mangled, definition.caller, definition.implemented_by,
                     definition.entry, definition.syscall);

@@ -154,9 +154,11 @@ FunctionId SpaceModules::rebind(FunctionId function, TraceeAddress target) {
   const ModuleId id = context_.book.id_of(*module);
   // In the caller itself: the stub of a slot that is not bound yet.
   if (id == definition.implemented_by || id == definition.caller) return function;
-  const auto own = [&] {
+  proto::PrototypeLibrary::Account own;
+  own.prototype = [&] {
     return prototype_in(*module, definition.mangled, module->bias.to_elf(target));
   };
+  own.scopes = [&] { return &module->parsed->scopes(); };
   const auto rebound = context_.recorder.functions().rebind(
       function, id, is_static() ? std::string() : module->soname, own);
   context_.recorder.define(FunctionRebound{function, id, rebound.is_misread});
