@@ -111,6 +111,12 @@ collect_fuzz_seeds() {
     while read -r name; do printf '%s' "${name%%@*}" >"$names/$(md5sum <<<"$name" | cut -c 1-8)"; done
   printf '_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE' >"$names/rust-legacy"
   printf '_RNvMs0_NtCs5n8Rq_4core3fmtNtB5_9Formatter9write_str' >"$names/rust-v0"
+  local fingerprints=build-fuzz/seeds/fingerprint_fuzz logs=build-fuzz/seeds/log_fuzz
+  mkdir -p "$fingerprints" "$logs"
+  cp tests/fuzz/sample.sfp "$fingerprints/"
+  for file in tests/golden/cases/*/expected.073*; do
+    [ ! -f "$file" ] || cp "$file" "$logs/$(echo "$file" | tr / _)"
+  done
   local formats=build-fuzz/seeds/format_fuzz
   mkdir -p "$formats"
   printf '%%d %%-05.3s %%*.*f %%2$ls %%hhn %%Lg %%%%' >"$formats/print"

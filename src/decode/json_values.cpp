@@ -5,6 +5,7 @@
 #include "decode/numbers.hpp"
 #include "decode/text_values.hpp"
 #include "decode/utf8.hpp"
+#include "sonictrace/base/json_string.hpp"
 #include "sonictrace/decode/digits.hpp"
 #include "sonictrace/decode/json.hpp"
 
@@ -14,41 +15,6 @@ namespace {
 using proto::Look;
 
 constexpr char kHexDigits[] = "0123456789abcdef";
-
-/// For each byte below 0x80: 0 for itself, `u`, or the letter behind its backslash.
-constexpr std::array<char, 128> make_escapes() {
-  std::array<char, 128> escapes{};
-  for (std::size_t byte = 0; byte < 0x20; ++byte)
-    escapes[byte] = 'u';
-  escapes[0x7f] = 'u'; // may stand as it is, but steers terminals
-  escapes['\b'] = 'b';
-  escapes['\t'] = 't';
-  escapes['\n'] = 'n';
-  escapes['\f'] = 'f';
-  escapes['\r'] = 'r';
-  escapes['"'] = '"';
-  escapes['\\'] = '\\';
-  return escapes;
-}
-constexpr std::array<char, 128> kEscapes = make_escapes();
-
-/// `text` is UTF-8.
-void append_escaped_json(std::string& out, std::string_view text) {
-  std::size_t plain = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte >= 0x80 || kEscapes[byte] == 0) continue;
-    out.append(text, plain, at - plain);
-    plain = at + 1;
-    out += '\\';
-    out += kEscapes[byte];
-    if (kEscapes[byte] != 'u') continue;
-    out += "00";
-    out += kHexDigits[byte >> 4];
-    out += kHexDigits[byte & 0xf];
-  }
-  out.append(text, plain, text.size() - plain);
-}
 
 void append_hex_bytes(std::string& out, std::string_view bytes) {
   for (const char c : bytes) {
@@ -67,19 +33,6 @@ void append_wide(std::string& out, std::string_view wide) {
 }
 
 } // namespace
-
-void json_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const std::size_t sound = utf8_prefix(text);
-    append_escaped_json(out, text.substr(0, sound));
-    text.remove_prefix(sound);
-    if (text.empty()) break;
-    append_utf8(out, kReplacement);
-    text.remove_prefix(1);
-  }
-  out += '"';
-}
 
 template <class Append>
 void JsonValues::quoted(Append append) {
@@ -124,13 +77,12 @@ void JsonValues::whole_text(std::string_view bytes) { sound_text(bytes, false); 
 void JsonValues::sound_text(std::string_view bytes, bool more) {
   std::size_t sound = utf8_prefix(bytes);
   // A cut may have gone through a character: what is left of it is left out.
-  if (more && is_utf8_beginning(bytes.substr(sound)))
-    bytes = bytes.substr(0, sound);
+  if (more && is_utf8_beginning(bytes.substr(sound))) bytes = bytes.substr(0, sound);
   const bool is_utf8 = sound == bytes.size();
-  if (is_utf8 && !more) return quoted([&] { append_escaped_json(out_, bytes); });
+  if (is_utf8 && !more) return quoted([&] { append_json_escaped(out_, bytes); });
   out_ += is_utf8 ? R"({"text":")" : R"({"bytes":")";
   if (is_utf8)
-    append_escaped_json(out_, bytes);
+    append_json_escaped(out_, bytes);
   else
     append_hex_bytes(out_, bytes);
   out_ += more ? R"(","cut":true})" : R"("})";
@@ -192,7 +144,7 @@ void JsonValues::number(const proto::RenderStep& look, std::uint64_t value, std:
     case Look::WideCharacter: {
       std::string utf8;
       append_utf8(utf8, static_cast<std::uint32_t>(value));
-      return quoted([&] { append_escaped_json(out_, utf8); });
+      return quoted([&] { append_json_escaped(out_, utf8); });
     }
     default: return missing();
   }

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "report/json_value.hpp"
 #include "report/profile_noise.hpp"
 #include "sonictrace/wire/histogram.hpp"
 
@@ -40,67 +40,111 @@ std::string to_json(const FunctionProfile& one, double noise) {
   return text + "]}";
 }
 
-/// Takes whole numbers out of values, and remembers whether all were there.
-class Numbers {
+using Json = nlohmann::json;
+
+/// Takes values out of what was read, and remembers whether all were there, and what they should
+/// be.
+class Values {
 public:
-  std::uint64_t operator()(const JsonValue& value) {
-    const auto number = value.whole();
-    if (!number) complete_ = false;
-    return number.value_or(0);
+  std::uint64_t number(const Json& from, const char* key) { return number(member(from, key)); }
+  std::uint64_t number(const Json& value) {
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    complete_ = false;
+    return 0;
   }
-  std::string text(const JsonValue& value) {
-    auto text = value.string();
-    if (!text) complete_ = false;
-    return text.value_or("");
+  double real(const Json& value) {
+    if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
+    complete_ = false;
+    return 0;
   }
+  std::string text(const Json& from, const char* key) { return text(member(from, key)); }
+  std::string text(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    complete_ = false;
+    return {};
+  }
+  /// To go through.
+  const Json& array(const Json& from, const char* key) {
+    return of_type(member(from, key), Json::value_t::array);
+  }
+  const Json& object(const Json& from, const char* key) {
+    return of_type(member(from, key), Json::value_t::object);
+  }
+
   bool complete() const { return complete_; }
   void fail() { complete_ = false; }
 
 private:
+  const Json& of_type(const Json& value, Json::value_t type) {
+    if (value.type() == type) return value;
+    complete_ = false;
+    return nothing_;
+  }
+  const Json& member(const Json& from, const char* key) const {
+    if (!from.is_object()) return null_;
+    const auto found = from.find(key);
+    return found == from.end() ? null_ : *found;
+  }
+
+  const Json null_;
+  const Json nothing_ = Json::array();
   bool complete_ = true;
 };
 
-FunctionProfile function_from(const JsonValue& value, std::size_t runs, Numbers& number) {
+FunctionProfile function_from(const Json& from, std::size_t runs, Values& values) {
   FunctionProfile one;
-  one.name = number.text(value["name"]);
-  one.module = number.text(value["lib"]);
-  one.is_syscall = value["syscall"].boolean().value_or(false);
+  one.name = values.text(from, "name");
+  one.module = values.text(from, "lib");
+  const auto syscall = from.is_object() ? from.find("syscall") : from.end();
+  one.is_syscall = syscall != from.end() && syscall->is_boolean() && syscall->get<bool>();
   log::Function known;
   known.name = one.name;
   known.is_syscall = one.is_syscall;
   // Anew, so that all that is compared was classed by the same list.
   one.call_class = class_of(known);
   auto& all = one.all;
-  all.calls = number(value["calls"]);
-  all.sum_ns = number(value["sum_ns"]);
-  all.self_ns = number(value["self_ns"]);
-  all.outermost_ns = number(value["outermost_ns"]);
-  all.no_return = number(value["no_return"]);
-  all.unwound = number(value["unwound"]);
-  all.thinned = number(value["thinned"]);
-  for (const auto& run : value["runs"].items()) {
-    if (run.items().size() != 4) {
-      number.fail();
+  all.calls = values.number(from, "calls");
+  all.sum_ns = values.number(from, "sum_ns");
+  all.self_ns = values.number(from, "self_ns");
+  all.outermost_ns = values.number(from, "outermost_ns");
+  all.no_return = values.number(from, "no_return");
+  all.unwound = values.number(from, "unwound");
+  all.thinned = values.number(from, "thinned");
+  for (const auto& run : values.array(from, "runs")) {
+    if (!run.is_array() || run.size() != 4) {
+      values.fail();
       continue;
     }
-    const auto typical = run.items()[3].number();
-    if (!typical || *typical < 0) number.fail();
-    one.runs.push_back({number(run.items()[0]), number(run.items()[1]), number(run.items()[2]),
-                        typical.value_or(0)});
+    one.runs.push_back(
+        {values.number(run[0]), values.number(run[1]), values.number(run[2]), values.real(run[3])});
   }
-  if (one.runs.size() != runs) number.fail();
+  if (one.runs.size() != runs) values.fail();
   one.runs.resize(runs);
-  for (const auto& bucket : value["histogram"].items()) {
-    const auto at = bucket.items().size() == 2 ? number(bucket.items()[0]) : ~std::uint64_t{0};
+  for (const auto& bucket : values.array(from, "histogram")) {
+    const auto at =
+        bucket.is_array() && bucket.size() == 2 ? values.number(bucket[0]) : ~std::uint64_t{0};
     if (at >= DurationHistogram::kBuckets) {
-      number.fail();
+      values.fail();
       continue;
     }
-    all.durations.add_bucket(static_cast<std::size_t>(at), number(bucket.items()[1]));
+    all.durations.add_bucket(static_cast<std::size_t>(at), values.number(bucket[1]));
   }
-  all.durations.set_bounds(number(value["min_ns"]), number(value["max_ns"]));
+  all.durations.set_bounds(values.number(from, "min_ns"), values.number(from, "max_ns"));
   all.timed = all.durations.total();
   return one;
+}
+
+/// What is wrong with it, where it is no JSON, as the library says it: `.. at line 1, column 2:
+/// ..`.
+Result<Json> parse_json(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    std::string_view what = error.what(); // `[json.exception.parse_error.101] parse error at ..`
+    if (const auto end = what.find("] "); end != std::string_view::npos)
+      what.remove_prefix(end + 2);
+    return Error::saying(std::string(what));
+  }
 }
 
 } // namespace
@@ -140,27 +184,27 @@ Result<Fingerprint> parse_fingerprint(std::string_view text, const std::string& 
     return Error::saying(
         fmt::format("{}: {}; make it again with sonicreport fingerprint", name, why));
   };
-  auto parsed = JsonValue::parse(text);
+  const auto parsed = parse_json(text);
   if (!parsed) return fail("a damaged fingerprint, " + parsed.error().message());
-  const JsonValue& root = *parsed;
-  const auto version = root["sonicreport_fingerprint"].whole();
+  const Json& root = *parsed;
+  Values values;
+  const auto version = values.number(root, "sonicreport_fingerprint");
   if (version != kFingerprintVersion)
-    return fail(fmt::format("a fingerprint of version {}, not {}", version.value_or(0),
-                            kFingerprintVersion));
+    return fail(fmt::format("a fingerprint of version {}, not {}", version, kFingerprintVersion));
   Fingerprint one;
-  Numbers number;
-  one.tool = number.text(root["tool"]);
-  one.machine = number.text(root["machine"]);
-  for (const auto& [key, value] : root["parameters"].members())
-    one.parameters[key] = number.text(*value);
+  one.tool = values.text(root, "tool");
+  one.machine = values.text(root, "machine");
+  for (const auto& [key, value] : values.object(root, "parameters").items())
+    one.parameters[key] = values.text(value);
   std::vector<ProfiledRun> runs;
-  for (const auto& run : root["runs"].items())
-    runs.push_back({number.text(run["sha256"]), number(run["lines"]), number(run["calls"]),
-                    number(run["span_ns"]), number(run["lost"])});
+  for (const auto& run : values.array(root, "runs"))
+    runs.push_back({values.text(run, "sha256"), values.number(run, "lines"),
+                    values.number(run, "calls"), values.number(run, "span_ns"),
+                    values.number(run, "lost")});
   std::vector<FunctionProfile> functions;
-  for (const auto& function : root["functions"].items())
-    functions.push_back(function_from(function, runs.size(), number));
-  if (!number.complete() || runs.empty()) return fail("a fingerprint that lacks numbers");
+  for (const auto& function : values.array(root, "functions"))
+    functions.push_back(function_from(function, runs.size(), values));
+  if (!values.complete() || runs.empty()) return fail("a fingerprint that lacks numbers");
   one.profile = Profile::of(std::move(runs), std::move(functions));
   return one;
 }

@@ -64,4 +64,18 @@ std::optional<std::uint64_t> parse_duration_ns(std::string_view text) {
   return static_cast<std::uint64_t>(std::llround(value * scale));
 }
 
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  unsigned shift = 0;
+  if (unit == "K" || unit == "KiB") shift = 10;
+  if (unit == "M" || unit == "MiB") shift = 20;
+  if (unit == "G" || unit == "GiB") shift = 30;
+  if ((shift == 0 && !unit.empty()) || value > ~std::uint64_t{0} >> shift) return std::nullopt;
+  return value << shift;
+}
+
 } // namespace sonictrace::report

@@ -137,27 +137,6 @@ std::string render_json(const Table& table, bool lines) {
 
 } // namespace
 
-std::string json_string(std::string_view text) {
-  std::string json = "\"";
-  while (!text.empty()) {
-    const char c = text[0];
-    const auto length = utf8_length(text);
-    if (length == 0) {
-      json += "\xef\xbf\xbd"; // U+FFFD
-      text.remove_prefix(1);
-      continue;
-    }
-    if (c == '"' || c == '\\')
-      json += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 0x20)
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      json += text.substr(0, length);
-    text.remove_prefix(length);
-  }
-  return json + "\"";
-}
-
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";

@@ -6,15 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "sonictrace/base/json_string.hpp"
 #include "sonictrace/decode/render.hpp"
 #include "sonictrace/proto/call_plan.hpp"
 
 namespace sonictrace {
 
 // Values as JSON (RFC 8259): docs/LOG-FORMAT.md says how each of them is written.
-
-/// Any bytes as a JSON string; those that are not UTF-8 as U+FFFD. For names and messages.
-void json_string(std::string& out, std::string_view text);
 
 /// `[1,"text","0x7f.."]`: the arguments, as append_arguments has them.
 void json_arguments(std::string& out, const proto::CallPlan& plan, std::span<const std::byte> entry,

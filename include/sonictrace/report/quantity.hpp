@@ -19,4 +19,7 @@ std::string format_count(std::uint64_t count);
 /// `10us`, `1ms`, `0.5s`, `2m`, `1h`, `100ns`, `0`; in nanoseconds. Nothing where it is none.
 std::optional<std::uint64_t> parse_duration_ns(std::string_view text);
 
+/// Bytes: `1000000`, `64K`, `256M`, `2G`, by powers of 1024. Nothing where it is none.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
 } // namespace sonictrace::report

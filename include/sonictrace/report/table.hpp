@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "sonictrace/base/json_string.hpp"
+
 namespace sonictrace::report {
 
 /// How a table is written.
@@ -59,8 +61,6 @@ std::string render(const Table& table, TableFormat format);
 
 /// What people see of a cell, without control characters.
 std::string shown(const Cell& cell);
-/// A string in JSON, with its quotes; bytes that are no UTF-8 become U+FFFD.
-std::string json_string(std::string_view text);
 /// A field of CSV, quoted where it has to be (RFC 4180).
 std::string csv_field(std::string_view text);
 

@@ -29,13 +29,6 @@ std::string text(const std::string& type, std::string_view content) {
   return arguments(call);
 }
 
-std::string string(std::string_view content) {
-  std::string out;
-  json_string(out, content);
-  EXPECT_TRUE(nlohmann::json::accept(out)) << out;
-  return out;
-}
-
 TEST(JsonNumbers, are_whole_whatever_their_size) {
   EXPECT_EQ(argument("int", 0xffffffff), "[-1]");
   EXPECT_EQ(argument("ulong", ~0ull), "[18446744073709551615]");
@@ -158,15 +151,6 @@ TEST(JsonResults, are_null_where_there_is_none) {
   EXPECT_EQ(CapturedCall("int f();").returns(7).result_as_json(), "7");
   EXPECT_FALSE(has_result(CapturedCall("void f();").plan));
   EXPECT_TRUE(has_result(CapturedCall("int f();").plan));
-}
-
-TEST(JsonStrings, of_any_bytes_are_utf8) {
-  EXPECT_EQ(string("operator\"\" _x"), R"("operator\"\" _x")");
-  EXPECT_EQ(string("a\xff\xe2\x82z"), "\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"");
-  std::string all;
-  for (int byte = 0; byte < 256; ++byte)
-    all += static_cast<char>(byte);
-  string(all + all);
 }
 
 } // namespace

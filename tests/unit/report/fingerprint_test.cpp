@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/json_value.hpp"
+#include <nlohmann/json.hpp>
+
 #include "sonictrace/report/sha256.hpp"
 #include "sonictrace/report/trend.hpp"
 
@@ -80,21 +81,35 @@ TEST(Fingerprint, refuses_what_is_none_with_one_line) {
     EXPECT_FALSE(parse_fingerprint(good.substr(0, size), "x.sfp")) << size;
 }
 
-TEST(JsonValue, refuses_what_is_no_json) {
-  for (const auto* const text :
-       {"", "{", "[1,]", "{\"a\"}", "\"\\x\"", "\"\\ud800\"", "nul", "1 2", "--1", "{1:2}", "\"a"})
-    EXPECT_FALSE(JsonValue::parse(text)) << text;
-  EXPECT_FALSE(JsonValue::parse(std::string(100'000, '[')));
-  const auto value = JsonValue::parse(R"({"a": [1, -2.5e1, "\u00e9\ud83d\ude00", true, null]})");
-  ASSERT_TRUE(value);
-  const auto& items = (*value)["a"].items();
-  ASSERT_EQ(items.size(), 5u);
-  EXPECT_EQ(items[0].whole(), 1u);
-  EXPECT_EQ(items[1].whole(), std::nullopt);
-  EXPECT_EQ(items[1].number(), -25.0);
-  EXPECT_EQ(items[2].string(), "\xc3\xa9\xf0\x9f\x98\x80");
-  EXPECT_EQ(items[3].boolean(), true);
-  EXPECT_TRUE(items[4].is_null());
+// Other values than those that are expected, in every place: an error, and never a crash.
+TEST(Fingerprint, refuses_values_of_other_kinds) {
+  const auto good = nlohmann::json::parse(to_json(sample()));
+  ASSERT_TRUE(parse_fingerprint(good.dump(), "x.sfp")); // the order does not matter
+  const auto flat = good.flatten();
+  for (const auto& [place, value] : flat.items()) {
+    const auto key = place.substr(place.rfind('/') + 1);
+    if (key == "noise" || key == "class" || key == "syscall" || key == "p50_ns" ||
+        key == "p90_ns" || key == "p99_ns")
+      continue; // for people
+    for (const auto& other : {nlohmann::json(), nlohmann::json(-1), nlohmann::json::array({1}),
+                              nlohmann::json::object()}) {
+      auto changed = good;
+      changed[nlohmann::json::json_pointer(place)] = other;
+      EXPECT_FALSE(parse_fingerprint(changed.dump(), "x.sfp")) << place << " " << other;
+    }
+  }
+}
+
+TEST(Fingerprint, says_where_it_is_damaged) {
+  auto text = to_json(sample());
+  text.replace(text.find("\"machine\""), 9, "machine");
+  const auto read = parse_fingerprint(text, "x.sfp");
+
+  ASSERT_FALSE(read);
+  EXPECT_TRUE(
+      read.error().message().starts_with("x.sfp: a damaged fingerprint, parse error at line 4"))
+      << read.error().message();
+  EXPECT_FALSE(parse_fingerprint(std::string(100'000, '['), "x.sfp"));
 }
 
 TEST(Trend, has_one_row_for_each_version_and_the_change_from_row_to_row) {

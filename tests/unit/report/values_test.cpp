@@ -39,6 +39,12 @@ TEST(ParseDuration, knows_units_and_refuses_the_rest) {
   EXPECT_EQ(parse_duration_ns("0.5s"), 500'000'000U);
   EXPECT_EQ(parse_duration_ns("2m"), 120'000'000'000U);
   EXPECT_EQ(parse_duration_ns("0"), 0U);
+  EXPECT_EQ(parse_size("256M"), 256U << 20);
+  EXPECT_EQ(parse_size("2G"), std::uint64_t{2} << 30);
+  EXPECT_EQ(parse_size("4096"), 4096U);
+  EXPECT_EQ(parse_size("18446744073709551615K"), std::nullopt);
+  EXPECT_EQ(parse_size("1X"), std::nullopt);
+  EXPECT_EQ(parse_size(""), std::nullopt);
   for (const char* wrong : {"", "5", "-1s", "1 s", "s", "1e3s", "nan", "1xs"})
     EXPECT_EQ(parse_duration_ns(wrong), std::nullopt) << wrong;
 }
@@ -96,7 +102,7 @@ TEST(RenderTable, is_exact_for_programs) {
   EXPECT_EQ(render(table(), TableFormat::Csv),
             "name,time_ns,part\n\"a,\"\"b\"\"|\n\",2010000,27.1235\n\xff,,0\n");
   EXPECT_EQ(render(table(), TableFormat::JsonLines),
-            "{\"name\":\"a,\\\"b\\\"|\\u000a\",\"time_ns\":2010000,\"part\":27.1235}\n"
+            "{\"name\":\"a,\\\"b\\\"|\\n\",\"time_ns\":2010000,\"part\":27.1235}\n"
             "{\"name\":\"\xef\xbf\xbd\",\"time_ns\":null,\"part\":0}\n");
   EXPECT_EQ(render({{{"a", "a"}}, {}}, TableFormat::Json), "[\n]\n");
 }
