@@ -202,7 +202,7 @@ std::string diff_footer(const Diff& diff, const DiffOptions& options) {
   text += fmt::format("runs {} old, {} new; a row's numbers are medians of them", diff.old_runs,
                       diff.new_runs);
   text += options.measure == TimeMeasure::Typical ? "; time/run: calls x the mean of the shorter "
-                                                    "three quarters of their times (totals: sums)\n"
+                                                    "half of their times (totals: sums)\n"
                                                   : "; time/run: the sum of all times\n";
   if (diff.enough_runs()) {
     text += fmt::format("{} functions with 1 % of the time tested (Mann-Whitney U, false discovery "

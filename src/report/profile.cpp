@@ -39,7 +39,7 @@ FunctionRun run_of(const CallStats& stats) {
 } // namespace
 
 double typical_ns(const DurationHistogram& durations) {
-  std::uint64_t left = durations.total() - durations.total() / 4;
+  std::uint64_t left = durations.total() - durations.total() / 2;
   if (left == 0) return 0;
   const auto taken = static_cast<double>(left);
   double sum = 0;

@@ -28,7 +28,7 @@ public:
                  "judge times of fewer than 4 runs by their change alone: often wrong");
     app.add_option("--time", measure_,
                    "what a function's time in a run is: typical (calls x the mean of the shorter "
-                   "three quarters, the default) or sum")
+                   "half, the default) or sum")
         ->check(CLI::IsMember({"typical", "sum"}).description(""))
         ->type_name("WHAT");
     app.add_option("-n,--limit", limit_, "rows of functions in text; 30 by default")

@@ -46,10 +46,9 @@ public:
     auto text = report::render(report::trend_table(versions, options_),
                                *report::parse_table_format(common_.format));
     if (common_.is_text())
-      text +=
-          "a row's numbers are medians of its runs; time: calls x the mean of the shorter three "
-          "quarters of their times; % against the row above\n"
-          "what of it stands out of the noise, sonicreport diff says\n";
+      text += "a row's numbers are medians of its runs; time: calls x the mean of the shorter "
+              "half of their times; % against the row above\n"
+              "what of it stands out of the noise, sonicreport diff says\n";
     if (auto written = common_.write(text); !written) return written.error();
     return status;
   }

@@ -18,7 +18,7 @@ struct FunctionRun {
   std::uint64_t calls = 0;
   std::uint64_t sum_ns = 0;
   std::uint64_t self_ns = 0;
-  /// What a call takes where nothing comes between: the mean of the shorter three quarters of its
+  /// What a call takes where nothing comes between: the mean of the shorter half of its
   /// calls. A program that shares its cores waits for them in the midst of some calls, and those
   /// say nothing about the function. 0 where no call has a time.
   double typical_ns = 0;
@@ -26,7 +26,7 @@ struct FunctionRun {
   bool operator==(const FunctionRun&) const = default;
 };
 
-/// The mean of the shorter three quarters of all durations, rounded up to whole ones; 0 of none.
+/// The mean of the shorter half of all durations, rounded up to whole ones; 0 of none.
 double typical_ns(const DurationHistogram& durations);
 
 /// A function in several runs of one program.
