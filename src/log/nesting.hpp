@@ -12,6 +12,39 @@ namespace sonictrace::log {
 /// in a log without times the number of the line that it began on.
 using EntryKey = std::uint64_t;
 
+/// In a log of whole lines without times, -n tells by blanks in front of a name what is inside
+/// what: gives each call a key as if it had been entered before those inside of it. One thread.
+class IndentKeys {
+public:
+  /// Keys are so far apart for each line of the log.
+  static constexpr unsigned kShift = 16;
+
+  /// A call has ended on this line, and begun before all further indented ones that are not inside
+  /// another one.
+  EntryKey key_of(std::uint32_t indent, EntryKey line_key) {
+    EntryKey key = line_key;
+    while (!levels_.empty() && levels_.back().indent > indent) {
+      key = levels_.back().first - 1;
+      levels_.pop_back();
+    }
+    if (levels_.empty() || levels_.back().indent < indent) levels_.push_back({indent, key});
+    return key;
+  }
+  /// What stands further in is inside of something else.
+  void cut(std::uint32_t indent) {
+    while (!levels_.empty() && levels_.back().indent >= indent)
+      levels_.pop_back();
+  }
+  void clear() { levels_.clear(); }
+
+private:
+  struct Level {
+    std::uint32_t indent;
+    EntryKey first; ///< of the first call there
+  };
+  std::vector<Level> levels_; ///< further and further in
+};
+
 /// Calls of one thread that have ended, and are not known to be inside another one: what a call
 /// that ends later may contain. Each is pushed when it has ended, so the one that was entered
 /// before is the outer one. Bounded: of many, the oldest are taken together.

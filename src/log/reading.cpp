@@ -80,7 +80,7 @@ void LogReader::Reading::take(const Block& block) {
 void LogReader::Reading::take_line(const Record& record, std::string_view text, FunctionId function,
                                    std::uint64_t number) {
   const Line& line = record.line;
-  Moment now = {number, clock_.time_of(line), number};
+  Moment now = {number, clock_.time_of(line), number << IndentKeys::kShift};
   if (now.time_ns != kNoTime) {
     note_time(now.time_ns, line);
     // -r counts from the line before, whatever order the lines stand in.
@@ -124,11 +124,13 @@ void LogReader::Reading::take_call(const Line& line, std::string_view text, Func
   call.caller = line.caller(text);
   call.text = text;
   call.parts = line;
-  finish_duration(call, thread, now.key, thread.ended.take_inside(now.key, thread.floor()));
+  const bool is_by_line = now.key == now.number << IndentKeys::kShift;
+  const EntryKey key = is_by_line ? thread.indents.key_of(line.indent, now.key) : now.key;
+  finish_duration(call, thread, key, thread.ended.take_inside(key, thread.floor()));
   if (is_birth_[function]) {
     OpenCall birth;
     birth.function = function;
-    birth.key = now.key;
+    birth.key = key;
     birth.entry_ns = now.time_ns;
     note_birth(thread, birth);
   }
@@ -155,6 +157,7 @@ void LogReader::Reading::begin_call(const Line& line, std::string_view text, Fun
   ThreadState& thread = threads_.thread(line.tid);
   thread.is_new = false;
   if (thread.open.size() >= kMostOpen) abandon(thread, 0);
+  thread.indents.cut(line.indent);
   OpenCall open;
   open.function = function;
   open.key = now.key;
@@ -227,6 +230,7 @@ void LogReader::Reading::resume_call(const Line& line, std::string_view text, Fu
   }
   const auto place = static_cast<std::size_t>(found.base() - thread.open.begin()) - 1;
   abandon(thread, place + 1); // jumped over, or their ends are not in the log
+  thread.indents.cut(line.indent);
   if (is_birth_[function]) note_birth(thread, thread.open.back());
   const OpenCall open = std::move(thread.open.back());
   thread.open.pop_back();
@@ -332,6 +336,7 @@ void LogReader::Reading::take_event(const Line& line, std::string_view text, con
       ThreadState& thread = threads_.thread(line.tid);
       abandon(thread, 0);
       thread.ended.clear();
+      thread.indents.clear();
       break;
     }
     default: break;

@@ -15,7 +15,7 @@ namespace sonictrace::log {
 class LogReader::Reading {
 public:
   Reading(LogInput input, const ReaderOptions& options)
-      : input_(std::move(input)), options_(options) {}
+      : input_(std::move(input)), options_(options), functions_(options.modules) {}
 
   Result<void> pump(CallVisitor& visitor);
 

@@ -37,6 +37,7 @@ void ThreadStacks::end_thread(ThreadState& thread) {
   places_ -= thread.place_of.size() + 10 * thread.same.size();
   thread.open.clear();
   thread.ended.clear();
+  thread.indents.clear();
   thread.place_of.clear();
   thread.same.clear();
   if (last_ == &thread) last_ = nullptr;

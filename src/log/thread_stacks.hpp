@@ -30,6 +30,7 @@ struct ThreadState {
   bool is_new = true; ///< no line of it was used yet
   std::vector<OpenCall> open;
   EndedCalls ended;
+  IndentKeys indents;
   std::vector<std::uint32_t> place_of; ///< function -> place in `same`, plus one
   std::vector<SameFunction> same;
 

@@ -85,9 +85,11 @@ Result<CallFilter> CallFilter::make(const FilterOptions& options) {
   filter.class_ = options.one_class;
   filter.min_time_ns_ = options.min_time_ns;
   filter.syscalls_only_ = options.syscalls_only;
+  filter.modules_are_known_ = options.modules_are_known;
   filter.accepts_all_ = filter.functions_.empty() && filter.excluded_.empty() && !filter.window_ &&
                         !filter.tid_ && !filter.class_ && filter.min_time_ns_ == 0 &&
-                        !filter.syscalls_only_;
+                        !filter.syscalls_only_ &&
+                        (filter.libraries_.empty() || !filter.modules_are_known_);
   return filter;
 }
 
@@ -110,7 +112,12 @@ bool CallFilter::decide(const log::Call& call, const log::FunctionTable& functio
   if (min_time_ns_ > 0 && (!call.has_duration() || call.duration_ns < min_time_ns_)) return false;
   if (call.function >= known_.size()) known_.resize(functions.size());
   auto& known = known_[call.function];
-  if (known == 0) known = accepts_function(functions[call.function]) ? 1 : -1;
+  if (known == 0) {
+    const auto& function = functions[call.function];
+    const bool accepted =
+        accepts_function(function) && (!modules_are_known_ || accepts_module(function.module));
+    known = accepted ? 1 : -1;
+  }
   return known > 0;
 }
 

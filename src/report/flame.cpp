@@ -47,10 +47,14 @@ FrameText split_frame(std::string_view text) {
 } // namespace
 
 /// Builds the tree of one log, of numbers, while it is read.
-class Flame::Collector final : public log::CallVisitor {
+class Flame::Collector final : public LogPart {
 public:
-  Collector(CallFilter& filter, const log::FunctionTable& functions)
-      : filter_(filter), functions_(functions) {}
+  Collector(Flame& flame, CallFilter& filter, const log::FunctionTable& functions)
+      : flame_(flame), filter_(filter), functions_(functions) {}
+
+  void finish(const log::LogReader& /*reader*/) override {
+    flame_.take(*this, filter_, functions_);
+  }
 
   void on_begin(const log::Call& call) override {
     settle();
@@ -85,7 +89,8 @@ public:
     flush(thread(event.tid)); // what is called from now on is inside of none of them
   }
 
-  void finish() {
+  /// All that was told of is in the tree then.
+  void flush() {
     settle();
     for (auto& [tid, thread] : threads_)
       flush(thread);
@@ -195,6 +200,7 @@ private:
     arena_.fold_if_full(thread.root, kRest);
   }
 
+  Flame& flame_;
   CallFilter& filter_;
   const log::FunctionTable& functions_;
   StackArena arena_;
@@ -232,11 +238,19 @@ std::uint32_t Flame::child(std::uint32_t parent, FlameNode::Kind kind, std::stri
   return made;
 }
 
+std::unique_ptr<LogPart> Flame::begin(const log::FunctionTable& functions, CallFilter& filter) {
+  return std::make_unique<Collector>(*this, filter, functions);
+}
+
 Result<void> Flame::add(log::LogReader& reader, CallFilter& filter) {
-  const auto& functions = reader.functions();
-  Collector collector(filter, functions);
+  Collector collector(*this, filter, reader.functions());
   auto read = reader.pump(collector);
-  collector.finish();
+  take(collector, filter, reader.functions());
+  return read;
+}
+
+void Flame::take(Collector& collector, CallFilter& filter, const log::FunctionTable& functions) {
+  collector.flush();
   const auto& arena = collector.arena();
   has_times_ = has_times_ || collector.has_times();
   has_folded_ = has_folded_ || arena.has_folded();
@@ -284,7 +298,7 @@ Result<void> Flame::add(log::LogReader& reader, CallFilter& filter) {
       }
     }
   }
-  if (filter.depends_on_calls()) return read;
+  if (filter.depends_on_calls()) return;
   for (log::FunctionId id = 0; id < functions.size(); ++id) {
     const auto& function = functions[id];
     if (function.thinned_calls == 0) continue;
@@ -299,7 +313,6 @@ Result<void> Flame::add(log::LogReader& reader, CallFilter& filter) {
     nodes_[place].calls += function.thinned_calls;
     has_times_ = true;
   }
-  return read;
 }
 
 void Flame::finish() {

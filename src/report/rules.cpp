@@ -159,8 +159,16 @@ void Rules::watch(Role role, const log::Call& call) {
   }
 }
 
+Rules::Sum Rules::thinned(log::FunctionId function) const {
+  const auto& of = functions_[function];
+  if (of.thinned_calls == 0 || filter_.depends_on_calls() || !filter_.accepts_function(of) ||
+      !filter_.accepts_module(of.module))
+    return {};
+  return {of.thinned_calls, of.thinned_ns};
+}
+
 std::uint64_t Rules::calls_of(log::FunctionId function) const {
-  return (function < sums_.size() ? sums_[function].calls : 0) + functions_[function].thinned_calls;
+  return (function < sums_.size() ? sums_[function].calls : 0) + thinned(function).calls;
 }
 
 std::vector<Finding> Rules::findings(log::Clock clock, unsigned fraction_digits) const {
@@ -280,7 +288,7 @@ void Rules::judge_waits(std::vector<Finding>& findings) const {
   std::uint64_t all_ns = 0, wait_ns = 0;
   std::vector<std::pair<std::uint64_t, log::FunctionId>> waits;
   for (log::FunctionId id = 0; id < functions_.size(); ++id) {
-    const auto self = (id < sums_.size() ? sums_[id].self_ns : 0) + functions_[id].thinned_ns;
+    const auto self = (id < sums_.size() ? sums_[id].self_ns : 0) + thinned(id).self_ns;
     all_ns += self;
     if (self == 0 || class_of(functions_[id]) != CallClass::Wait) continue;
     wait_ns += self;
@@ -309,7 +317,7 @@ void Rules::judge_memory(std::vector<Finding>& findings) const {
   const auto sum = memory_.sum(0);
   bool is_thinned = false;
   for (log::FunctionId id = 0; id < functions_.size(); ++id)
-    is_thinned |= functions_[id].thinned_calls > 0 && class_of(functions_[id]) == CallClass::Mem;
+    is_thinned |= thinned(id).calls > 0 && class_of(functions_[id]) == CallClass::Mem;
   Finding& found = findings.emplace_back();
   found.rule = "unmatched";
   found.limit = options_.unmatched_percent;

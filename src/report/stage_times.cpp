@@ -61,18 +61,31 @@ std::uint64_t IntervalSet::length_ns() const {
 }
 
 /// By function: which stage it is of is known at the end of the log only.
-class StageTimes::Collector final : public log::CallVisitor {
+class StageTimes::Collector final : public LogPart {
 public:
-  Collector(CallFilter& filter, const log::FunctionTable& functions)
-      : filter_(filter), functions_(functions) {}
+  Collector(StageTimes& times, CallFilter& filter, const log::FunctionTable& functions)
+      : times_(times), filter_(filter), functions_(functions) {}
 
-  std::vector<Part> parts;
+  void finish(const log::LogReader& /*reader*/) override {
+    for (log::FunctionId id = 0; id < parts_.size(); ++id) {
+      auto& part = parts_[id];
+      if (part.calls == 0) continue;
+      const auto& function = functions_[id];
+      if (!filter_.accepts_module(function.module)) {
+        filter_.refuse(part.calls, part.total_ns, part.self_ns);
+        continue;
+      }
+      auto& sum = times_.parts_[std::string(times_.stages_.stage_of(function))];
+      sum.calls += part.calls;
+      sum.busy.add(part.busy);
+    }
+  }
 
   void on_call(const log::Call& call) override {
     if (call.entry_ns == log::kNoTime || call.end == log::Call::End::Unfinished) return;
     if (!filter_.accepts(call, functions_)) return;
-    if (call.function >= parts.size()) parts.resize(functions_.size());
-    auto& part = parts[call.function];
+    if (call.function >= parts_.size()) parts_.resize(functions_.size());
+    auto& part = parts_[call.function];
     ++part.calls;
     if (call.has_duration()) {
       part.total_ns += call.duration_ns;
@@ -82,25 +95,21 @@ public:
   }
 
 private:
+  StageTimes& times_;
   CallFilter& filter_;
   const log::FunctionTable& functions_;
+  std::vector<Part> parts_;
 };
 
+std::unique_ptr<LogPart> StageTimes::begin(const log::FunctionTable& functions,
+                                           CallFilter& filter) {
+  return std::make_unique<Collector>(*this, filter, functions);
+}
+
 Result<void> StageTimes::add(log::LogReader& reader, CallFilter& filter) {
-  Collector collector(filter, reader.functions());
+  Collector collector(*this, filter, reader.functions());
   auto read = reader.pump(collector);
-  for (log::FunctionId id = 0; id < collector.parts.size(); ++id) {
-    auto& part = collector.parts[id];
-    if (part.calls == 0) continue;
-    const auto& function = reader.functions()[id];
-    if (!filter.accepts_module(function.module)) {
-      filter.refuse(part.calls, part.total_ns, part.self_ns);
-      continue;
-    }
-    auto& sum = parts_[std::string(stages_.stage_of(function))];
-    sum.calls += part.calls;
-    sum.busy.add(part.busy);
-  }
+  collector.finish(reader);
   return read;
 }
 

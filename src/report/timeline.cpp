@@ -27,7 +27,7 @@ std::string Track::label() const {
 }
 
 /// Takes the calls of one log while it is read.
-class Timeline::Collector final : public log::CallVisitor {
+class Timeline::Collector final : public LogPart {
 public:
   struct Thread {
     SliceList slices;
@@ -39,6 +39,8 @@ public:
     for (const auto& track : timeline_.tracks_)
       kept_ += track.slices.size();
   }
+
+  void finish(const log::LogReader& reader) override { timeline_.take(*this, filter_, reader); }
 
   void on_begin(const log::Call& call) override { thread(call.tid).slices.begin(call.depth); }
 
@@ -133,10 +135,19 @@ private:
   std::size_t marks_ = 0;
 };
 
+std::unique_ptr<LogPart> Timeline::begin(const log::FunctionTable& functions, CallFilter& filter) {
+  return std::make_unique<Collector>(*this, filter, functions);
+}
+
 Result<void> Timeline::add(log::LogReader& reader, CallFilter& filter) {
-  const auto& functions = reader.functions();
-  Collector collector(*this, filter, functions);
+  Collector collector(*this, filter, reader.functions());
   auto read = reader.pump(collector);
+  take(collector, filter, reader);
+  return read;
+}
+
+void Timeline::take(Collector& collector, CallFilter& filter, const log::LogReader& reader) {
+  const auto& functions = reader.functions();
   is_time_of_day_ = is_time_of_day_ && reader.accounting().clock == log::Clock::TimeOfDay;
 
   if (!filter.accepts_all())
@@ -174,7 +185,6 @@ Result<void> Timeline::add(log::LogReader& reader, CallFilter& filter) {
     }
     if (!track.slices.empty() || !track.marks.empty()) tracks_.push_back(std::move(track));
   }
-  return read;
 }
 
 void Timeline::finish() {

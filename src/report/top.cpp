@@ -27,6 +27,7 @@ std::uint64_t positive_number(std::string_view result) {
 std::optional<TopBy> parse_top_by(std::string_view text) {
   if (text == "func") return TopBy::Function;
   if (text == "lib") return TopBy::Library;
+  if (text == "caller") return TopBy::Caller;
   if (text == "thread" || text == "pid") return TopBy::Thread;
   if (text == "stage") return TopBy::Stage;
   if (text == "class") return TopBy::Class;
@@ -47,7 +48,7 @@ std::optional<TopSort> parse_top_sort(std::string_view text) {
 
 /// Adds up the calls of one log: by function, and where the rows are of something else that a
 /// function does not tell, by that too. What module a function is in is known at the end only.
-class Top::Counter final : public log::CallVisitor {
+class Top::Counter final : public LogPart {
 public:
   static constexpr std::uint32_t kOther = ~std::uint32_t{0}; ///< a part
 
@@ -59,13 +60,14 @@ public:
   };
   struct Key {
     log::FunctionId function;
-    std::uint32_t part; ///< a thread, or the number of an argument
+    std::uint32_t part; ///< a thread, or the number of an argument or of a caller
     bool operator==(const Key&) const = default;
   };
 
-  Counter(const TopOptions& options, CallFilter& filter, const log::FunctionTable& functions,
-          std::uint64_t& appearances)
-      : options_(options), filter_(filter), functions_(functions), appearances_(appearances) {}
+  Counter(Top& top, CallFilter& filter, const log::FunctionTable& functions)
+      : top_(top), options_(top.options_), filter_(filter), functions_(functions) {}
+
+  void finish(const log::LogReader& /*reader*/) override { top_.take(*this, filter_, functions_); }
 
   void on_call(const log::Call& call) override {
     if (call.end == log::Call::End::Unfinished) return;
@@ -81,7 +83,8 @@ public:
     for (std::size_t i = 0; i < keys_.size(); ++i)
       visit(keys_[i], sums_[i]);
   }
-  const std::string& argument(std::uint32_t number) const { return arguments_[number]; }
+  /// Of an argument or a caller.
+  const std::string& text(std::uint32_t number) const { return texts_[number]; }
   Sums& of_function(log::FunctionId function) {
     if (function < place_of_.size() && place_of_[function] != 0)
       return sums_[place_of_[function] - 1];
@@ -102,6 +105,7 @@ private:
     switch (options_.by) {
       case TopBy::Thread: return of_part({call.function, call.tid});
       case TopBy::FirstArgument: return of_part({call.function, first_argument(call)});
+      case TopBy::Caller: return of_part({call.function, number_of(call.caller)});
       default: return of_function(call.function);
     }
   }
@@ -116,7 +120,7 @@ private:
 
   Sums& append(Key key) {
     keys_.push_back(key);
-    sums_.emplace_back().order = ++appearances_;
+    sums_.emplace_back().order = ++top_.appearances_;
     return sums_.back();
   }
 
@@ -130,33 +134,45 @@ private:
       std::string_view second;
       if (all.next(second) && all.next(second) && second.starts_with('"')) first = second;
     }
-    const auto known = argument_numbers_.find(std::string(first));
-    if (known != argument_numbers_.end()) return known->second;
-    if (arguments_.size() >= kMostRows) return kOther;
-    arguments_.emplace_back(first);
-    const auto number = static_cast<std::uint32_t>(arguments_.size() - 1);
-    argument_numbers_.emplace(first, number);
+    return number_of(first);
+  }
+
+  std::uint32_t number_of(std::string_view text) {
+    const auto known = text_numbers_.find(std::string(text));
+    if (known != text_numbers_.end()) return known->second;
+    if (texts_.size() >= kMostRows) return kOther;
+    texts_.emplace_back(text);
+    const auto number = static_cast<std::uint32_t>(texts_.size() - 1);
+    text_numbers_.emplace(text, number);
     return number;
   }
 
+  Top& top_;
   const TopOptions& options_;
   CallFilter& filter_;
   const log::FunctionTable& functions_;
-  std::uint64_t& appearances_;
   std::vector<std::uint32_t> place_of_; ///< function -> place plus one
   std::unordered_map<Key, std::size_t, HashKey> places_;
   std::vector<Key> keys_;
   std::vector<Sums> sums_;
-  std::vector<std::string> arguments_;
-  std::unordered_map<std::string, std::uint32_t> argument_numbers_;
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::uint32_t> text_numbers_;
 };
 
+std::unique_ptr<LogPart> Top::begin(const log::FunctionTable& functions, CallFilter& filter) {
+  return std::make_unique<Counter>(*this, filter, functions);
+}
+
 Result<void> Top::add(log::LogReader& reader, CallFilter& filter) {
-  const auto& functions = reader.functions();
-  Counter counter(options_, filter, functions, appearances_);
+  Counter counter(*this, filter, reader.functions());
   auto read = reader.pump(counter);
+  take(counter, filter, reader.functions());
+  return read;
+}
+
+void Top::take(Counter& counter, CallFilter& filter, const log::FunctionTable& functions) {
   if (!filter.depends_on_calls() && options_.by != TopBy::Thread &&
-      options_.by != TopBy::FirstArgument)
+      options_.by != TopBy::FirstArgument && options_.by != TopBy::Caller)
     for (log::FunctionId id = 0; id < functions.size(); ++id) {
       const auto& function = functions[id];
       if (function.thinned_calls == 0) continue;
@@ -177,7 +193,7 @@ Result<void> Top::add(log::LogReader& reader, CallFilter& filter) {
     TopRow row;
     switch (options_.by) {
       case TopBy::FirstArgument:
-        row.argument = key.part == Counter::kOther ? "(others)" : counter.argument(key.part);
+        row.argument = key.part == Counter::kOther ? "(others)" : counter.text(key.part);
         [[fallthrough]];
       case TopBy::Function: {
         row.label = name;
@@ -188,6 +204,11 @@ Result<void> Top::add(log::LogReader& reader, CallFilter& filter) {
       }
       case TopBy::Library:
         row.label = function.module.empty() ? "(not told by the log)" : function.module;
+        break;
+      case TopBy::Caller:
+        row.label = key.part == Counter::kOther      ? "(others)"
+                    : counter.text(key.part).empty() ? "(not told by the log)"
+                                                     : counter.text(key.part);
         break;
       case TopBy::Thread:
         row.label = key.part == log::kNoTid       ? "first"
@@ -208,7 +229,6 @@ Result<void> Top::add(log::LogReader& reader, CallFilter& filter) {
     all.order = std::min(all.order, sums.order);
     total_.add(sums.stats);
   });
-  return read;
 }
 
 std::vector<TopRow> Top::rows() const {

@@ -104,6 +104,7 @@ std::string_view label_of(TopBy by) {
     case TopBy::Function:
     case TopBy::FirstArgument: return "function";
     case TopBy::Library: return "lib";
+    case TopBy::Caller: return "caller";
     case TopBy::Thread: return "thread";
     case TopBy::Stage: return "stage";
     case TopBy::Class: return "class";

@@ -31,9 +31,6 @@ public:
   }
 
   Result<int> run() override {
-    if (!common_.libraries.empty())
-      return Error::saying("balance: --lib: a log says only at its end which library a function is "
-                           "in; use --func");
     std::vector<report::BalancePair> pairs;
     if (pairs_.empty()) pairs_.emplace_back("malloc:free");
     for (const auto& text : pairs_) {
@@ -43,11 +40,12 @@ public:
     }
     auto filter_options = common_.filter();
     if (!filter_options) return filter_options.error();
+    filter_options->modules_are_known = true;
     int status = kOk;
     for (const auto& path : common_.logs) {
       auto filter = report::CallFilter::make(*filter_options);
       if (!filter) return filter.error();
-      auto reader = common_.open(path, true);
+      auto reader = common_.open_knowing_modules(path, true);
       if (!reader) return reader.error();
       report::Balance balance(pairs, &*filter, reader->functions());
       if (auto read = reader->pump(balance); !read) return read.error();

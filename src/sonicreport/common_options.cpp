@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <new>
 #include <sstream>
 
 #include "sonicreport/command.hpp"
@@ -49,6 +52,10 @@ void CommonOptions::add_to(CLI::App& app, const std::string& formats) {
   app.add_option("--lib", libraries, "only functions of libraries that the glob matches")
       ->type_name("GLOB")
       ->allow_extra_args(false);
+  app.add_option("--map", map,
+                 "a file that says which library a function is in, for logs that don't: lines "
+                 "LIBRARY FUNCTION, or a log of sonictrace")
+      ->type_name("FILE");
   app.add_option("--exclude", excluded, "no functions that the glob matches")
       ->type_name("GLOB")
       ->allow_extra_args(false);
@@ -67,6 +74,9 @@ void CommonOptions::add_to(CLI::App& app, const std::string& formats) {
   app.add_flag("--demangle,!--no-demangle", demangle,
                "demangle names that the log has as they are in the symbol table");
   app.add_option("--jobs", jobs, "threads; the cores there are by default")->type_name("N");
+  app.add_option("--max-mem", max_memory,
+                 "at most so much memory: 64M, 2G; what needs more ends with exit status 2")
+      ->type_name("SIZE");
   app.add_flag("--strict", strict, "a line that can't be used is a failure (exit status 3)");
   app.add_option("--min-coverage", min_coverage,
                  "part of the lines with a time that has to be used, or the exit status is 3; 0.99 "
@@ -75,11 +85,68 @@ void CommonOptions::add_to(CLI::App& app, const std::string& formats) {
       ->type_name("PART");
 }
 
-Result<log::LogReader> CommonOptions::open(const std::string& path, bool keep_arguments) const {
+Result<void> CommonOptions::limit_memory() const {
+  if (max_memory.empty()) return {};
+  constexpr std::uint64_t kLeast = 16U << 20; // for what every program needs
+  const auto bytes = report::parse_size(max_memory);
+  if (!bytes || *bytes < kLeast)
+    return Error::saying(
+        fmt::format("--max-mem '{}': not a size like 64M or 2G, of 16M at least", max_memory));
+  // Stacks of threads count with all that they might take.
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, 512U << 10);
+  ::pthread_setattr_default_np(&attributes);
+  ::pthread_attr_destroy(&attributes);
+  const rlimit limit = {*bytes, *bytes};
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) return Error::from_errno("can't set --max-mem");
+  std::set_new_handler([] { // in whatever thread it happens
+    say(STDERR_FILENO, "sonicreport: more memory than --max-mem is needed: give more, or less to "
+                       "do: --window, --func, --max-events\n");
+    ::_exit(kUnusable);
+  });
+  return {};
+}
+
+Result<log::ReaderOptions> CommonOptions::reader_options(bool keep_arguments) const {
+  if (auto limited = limit_memory(); !limited) return limited.error();
   log::ReaderOptions options;
   options.jobs = jobs == 0 ? log::usable_cores() : std::min(jobs, 64U);
   options.keep_arguments = keep_arguments;
-  return log::LogReader::open(path, options);
+  if (map.empty()) return options;
+  auto modules = log::ModuleMap::read(map);
+  if (!modules) return modules.error();
+  options.modules = std::make_shared<const log::ModuleMap>(std::move(*modules));
+  return options;
+}
+
+Result<log::LogReader> CommonOptions::open(const std::string& path, bool keep_arguments) const {
+  auto options = reader_options(keep_arguments);
+  if (!options) return options.error();
+  return log::LogReader::open(path, *options);
+}
+
+Result<log::LogReader> CommonOptions::open_knowing_modules(const std::string& path,
+                                                           bool keep_arguments) const {
+  if (libraries.empty()) return open(path, keep_arguments);
+  auto options = reader_options(keep_arguments);
+  if (!options) return options.error();
+  if (path == "-") {
+    if (options->modules == nullptr)
+      return Error::saying("--lib: standard input can't be read twice, and a log says only at its "
+                           "end which library a function is in: give a file, or --map");
+    return log::LogReader::open(path, *options);
+  }
+  struct Nobody final : log::CallVisitor {
+    void on_call(const log::Call& /*call*/) override {}
+  } nobody;
+  auto reader = open(path);
+  if (!reader) return reader.error();
+  if (auto read = reader->pump(nobody); !read) return read.error();
+  auto modules = reader->functions().told_modules();
+  if (options->modules != nullptr) modules.add(*options->modules); // the log knows better
+  options->modules = std::make_shared<const log::ModuleMap>(std::move(modules));
+  return log::LogReader::open(path, *options);
 }
 
 Result<report::FilterOptions> CommonOptions::filter() const {

@@ -61,10 +61,6 @@ public:
     if (from_.empty() != to_.empty())
       return Error::saying("gaps: --from and --to go together; without both of them it shows the "
                            "longest times without a call");
-    if (!common_.libraries.empty())
-      return Error::saying(
-          "gaps: --lib: a log says only at its end which library a function is in; "
-          "name functions with --from, --to, --func");
     std::optional<std::uint64_t> max_ns;
     if (!max_.empty()) {
       auto max = duration_of("--max", max_);
@@ -73,11 +69,12 @@ public:
     }
     auto filter_options = common_.filter();
     if (!filter_options) return filter_options.error();
+    filter_options->modules_are_known = true;
     int status = kOk;
     for (const auto& path : common_.logs) {
       auto filter = report::CallFilter::make(*filter_options);
       if (!filter) return filter.error();
-      auto reader = common_.open(path);
+      auto reader = common_.open_knowing_modules(path);
       if (!reader) return reader.error();
       Result<void> read =
           from_.empty() ? find_silence(*reader, *filter) : find_gaps(*reader, *filter, path);

@@ -41,10 +41,6 @@ public:
   }
 
   Result<int> run() override {
-    if (!common_.libraries.empty())
-      return Error::saying(
-          "rules: --lib: a log says only at its end which library a function is in; use "
-          "--func");
     if (options_.frames && !frame_function_.empty())
       return Error::saying("rules: --frames and --frame-func: one of them");
     if (options_.frames == 0U) return Error::saying("rules: --frames 0: at least one");
@@ -64,11 +60,12 @@ public:
     }
     auto filter_options = common_.filter();
     if (!filter_options) return filter_options.error();
+    filter_options->modules_are_known = true;
     int status = kOk;
     for (const auto& path : common_.logs) {
       auto filter = report::CallFilter::make(*filter_options);
       if (!filter) return filter.error();
-      auto reader = common_.open(path, true);
+      auto reader = common_.open_knowing_modules(path, true);
       if (!reader) return reader.error();
       report::Rules rules(options_, *filter, reader->functions());
       if (auto read = reader->pump(rules); !read) return read.error();

@@ -26,7 +26,7 @@ public:
                    "columns: %self,self,total,sum,calls,avg,min,p50,p90,p99,max,class,lib,function")
         ->type_name("LIST");
     app.add_flag("--plot", plot_, "bars instead of a table");
-    app.add_option("--by", by_, "what a row is: func, lib, thread, pid, stage, class, arg1")
+    app.add_option("--by", by_, "what a row is: func, lib, caller, thread, pid, stage, class, arg1")
         ->type_name("WHAT");
     app.add_option("--stages", stages_,
                    "file that says which functions and libraries make up a stage")
@@ -119,7 +119,7 @@ private:
                                        reader->name(), frame_function_));
     auto table = frames.table();
     const std::size_t limit = limit_.value_or(common_.is_text() ? 30 : ~std::size_t{0});
-    if (table.rows.size() > limit + 1) // the last one is that of all
+    if (table.rows.size() - 1 > limit) // the last one is that of all
       table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(limit),
                        table.rows.end() - 1);
     auto text = report::render(table, *format);
@@ -136,8 +136,8 @@ private:
     if (!by_.empty()) {
       const auto by = report::parse_top_by(by_);
       if (!by)
-        return Error::saying(
-            fmt::format("--by '{}': not func, lib, thread, pid, stage, class or arg1", by_));
+        return Error::saying(fmt::format(
+            "--by '{}': not func, lib, caller, thread, pid, stage, class or arg1", by_));
       options.by = *by;
     }
     if (!sort_.empty()) {

@@ -26,8 +26,10 @@ struct Call {
                               ///< reported of this thread that are inside no other reported one
   std::uint64_t line = 0;     ///< number of the line that ended it, from 1
 
-  /// Nanoseconds since midnight of the log's first day (-t, -tt), since 1970 (-ttt), since the
-  /// first line (-r); kNoTime without one.
+  /// Nanoseconds since the midnight before the day of the log's first line (-t, -tt), so that a
+  /// call which was entered on the day before has a time too; since 1970 (-ttt); since the first
+  /// line
+  /// (-r); kNoTime without one.
   std::uint64_t entry_ns = kNoTime;
   std::uint64_t duration_ns = kNoDuration; ///< of -T; kNoDuration without
   std::uint64_t self_ns = kNoDuration;     ///< less that of the calls inside it

@@ -22,6 +22,7 @@ struct Function {
   bool operator==(const Function&) const = default;
 };
 
+class ModuleMap;
 class NameTable;
 
 /// The functions of a log. Bounded: behind the capacity, all further ones are kOtherFunctions.
@@ -31,6 +32,8 @@ public:
   static constexpr std::size_t kCapacity = 50'000;
 
   FunctionTable();
+  /// `modules`, which may be null: where a function is in that the log does not say it of.
+  explicit FunctionTable(std::shared_ptr<const ModuleMap> modules);
   FunctionTable(FunctionTable&&) noexcept;
   FunctionTable& operator=(FunctionTable&&) noexcept;
   ~FunctionTable();
@@ -40,6 +43,9 @@ public:
   /// `NAME is in SONAME`: the first such of a NAME is the one of the lines that say NAME alone.
   void set_module(std::string_view name, std::string_view module);
 
+  /// Of the lines that say NAME alone: what the log has said about where they are in.
+  ModuleMap told_modules() const;
+
   std::size_t size() const { return functions_.size(); }
   const Function& operator[](FunctionId id) const { return functions_[id]; }
   Function& operator[](FunctionId id) { return functions_[id]; }
@@ -48,6 +54,9 @@ public:
 
 private:
   std::unique_ptr<NameTable> names_;
+  std::shared_ptr<const ModuleMap> modules_;
+  std::vector<FunctionId> told_;  ///< whose modules lines of their own have said
+  std::vector<bool> is_from_map_; ///< by function, those up to the last one whose module is
   std::vector<Function> functions_;
   bool overflowed_ = false;
 };

@@ -11,10 +11,14 @@
 
 namespace sonictrace::log {
 
+class ModuleMap;
+
 struct ReaderOptions {
   unsigned jobs = 1; ///< threads that take lines apart; the visitor is called in one
   /// Put the arguments of calls of two lines together (Call::arguments).
   bool keep_arguments = false;
+  /// What modules functions are in, where the log does not say it; null: nothing is known.
+  std::shared_ptr<const ModuleMap> modules = nullptr;
 };
 
 /// The cores that this process may use, at most 8: what ReaderOptions::jobs is best set to.

@@ -23,6 +23,9 @@ struct FilterOptions {
   std::string window; ///< `T0:T1`: durations from the log's first line on, or HH:MM:SS; empty: all
   std::uint64_t min_time_ns = 0;
   bool syscalls_only = false;
+  /// What module a function is in is known when it is called first (log::ReaderOptions::modules),
+  /// so that accepts() decides by it too.
+  bool modules_are_known = false;
 };
 
 /// What a filter has left out.
@@ -41,7 +44,7 @@ public:
   /// Fails with one line where a glob or a window is none.
   static Result<CallFilter> make(const FilterOptions& options);
 
-  /// By all but the module. Counts what it refuses.
+  /// By all but the module, unless modules are known. Counts what it refuses.
   bool accepts(const log::Call& call, const log::FunctionTable& functions) {
     if (accepts_all_) return true;
     if (decide(call, functions)) return true;
@@ -85,6 +88,7 @@ private:
   std::optional<Window> window_;
   std::uint64_t min_time_ns_ = 0;
   bool syscalls_only_ = false;
+  bool modules_are_known_ = false;
   bool accepts_all_ = true;
   std::vector<std::int8_t> known_; ///< by function: 0 not asked yet, 1 yes, -1 no
   std::optional<std::uint64_t> first_ns_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "sonictrace/names/demangle.hpp"
 #include "sonictrace/report/call_class.hpp"
 #include "sonictrace/report/call_filter.hpp"
+#include "sonictrace/report/log_part.hpp"
 
 namespace sonictrace::report {
 
@@ -53,6 +55,8 @@ public:
   /// Adds the calls of one log that the filter accepts. One that it does not accept is no frame,
   /// its own time is left out, and what is inside of it stands on what it is inside of.
   Result<void> add(log::LogReader& reader, CallFilter& filter);
+  /// The same of a log that is read for others too. The part borrows both, and this.
+  std::unique_ptr<LogPart> begin(const log::FunctionTable& functions, CallFilter& filter);
   /// To be called when all logs were added: totals and order.
   void finish();
 
@@ -65,6 +69,7 @@ public:
 private:
   class Collector;
 
+  void take(Collector& collector, CallFilter& filter, const log::FunctionTable& functions);
   std::uint32_t child(std::uint32_t parent, FlameNode::Kind kind, std::string_view name,
                       std::string_view module);
 

@@ -91,6 +91,8 @@ private:
   };
 
   Role role_of(log::FunctionId function);
+  /// What the log only counts, and the filter accepts.
+  Sum thinned(log::FunctionId function) const;
   std::uint64_t calls_of(log::FunctionId function) const;
   void watch(Role role, const log::Call& call);
   void judge_futex(std::vector<Finding>& findings) const;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sonictrace/base/result.hpp"
 #include "sonictrace/log/log_reader.hpp"
 #include "sonictrace/report/call_filter.hpp"
+#include "sonictrace/report/log_part.hpp"
 #include "sonictrace/report/stages.hpp"
 #include "sonictrace/report/table.hpp"
 
@@ -63,6 +65,8 @@ public:
   explicit StageTimes(const Stages& stages) : stages_(stages) {}
 
   Result<void> add(log::LogReader& reader, CallFilter& filter);
+  /// The same of a log that is read for others too. The part borrows both, and this.
+  std::unique_ptr<LogPart> begin(const log::FunctionTable& functions, CallFilter& filter);
 
   /// In the order of the file of stages, and `other` last; those with calls that have times.
   std::vector<StageTime> times() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "sonictrace/names/demangle.hpp"
 #include "sonictrace/report/call_class.hpp"
 #include "sonictrace/report/call_filter.hpp"
+#include "sonictrace/report/log_part.hpp"
 
 namespace sonictrace::report {
 
@@ -63,6 +65,8 @@ public:
 
   /// Adds the calls of one log that the filter accepts, and that have a time.
   Result<void> add(log::LogReader& reader, CallFilter& filter);
+  /// The same of a log that is read for others too. The part borrows both, and this.
+  std::unique_ptr<LogPart> begin(const log::FunctionTable& functions, CallFilter& filter);
   /// To be called when all logs were added.
   void finish();
 
@@ -82,7 +86,8 @@ public:
 
 private:
   class Collector;
-  struct Building;
+
+  void take(Collector& collector, CallFilter& filter, const log::LogReader& reader);
 
   TimelineOptions options_;
   std::vector<std::string> logs_;

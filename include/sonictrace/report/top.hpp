@@ -14,13 +14,22 @@
 #include "sonictrace/names/demangle.hpp"
 #include "sonictrace/report/call_filter.hpp"
 #include "sonictrace/report/call_stats.hpp"
+#include "sonictrace/report/log_part.hpp"
 #include "sonictrace/report/stages.hpp"
 #include "sonictrace/report/table.hpp"
 
 namespace sonictrace::report {
 
 /// What a row of `top` stands for.
-enum class TopBy : std::uint8_t { Function, Library, Thread, Stage, Class, FirstArgument };
+enum class TopBy : std::uint8_t {
+  Function,
+  Library,
+  Caller, ///< of CALLER->NAME: the library or program that the calls come from
+  Thread,
+  Stage,
+  Class,
+  FirstArgument,
+};
 enum class TopSort : std::uint8_t { Self, Total, Calls, Average, P50, P99, Max };
 
 std::optional<TopBy> parse_top_by(std::string_view text);
@@ -52,6 +61,8 @@ public:
 
   /// Adds the calls of one log that the filter accepts.
   Result<void> add(log::LogReader& reader, CallFilter& filter);
+  /// The same of a log that is read for others too. The part borrows both, and this.
+  std::unique_ptr<LogPart> begin(const log::FunctionTable& functions, CallFilter& filter);
 
   /// Sorted; of all logs.
   std::vector<TopRow> rows() const;
@@ -62,6 +73,7 @@ public:
 
 private:
   class Counter;
+  void take(Counter& counter, CallFilter& filter, const log::FunctionTable& functions);
 
   TopOptions options_;
   CallStats total_;

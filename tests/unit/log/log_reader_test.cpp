@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sonictrace/log/module_map.hpp"
+
 #include "unit/log/read_text.hpp"
 
 namespace sonictrace::log {
@@ -73,6 +75,95 @@ TEST(LogReader, tells_siblings_from_children_where_the_clock_is_too_coarse) {
   EXPECT_EQ(log.only("malloc").call.children, 0U);
   EXPECT_EQ(log.only("outer").call.children, 1U);
   EXPECT_EQ(log.only("outer").self_us(), 2U);
+}
+
+// What `sonictrace -n 2 -T` writes of a program whose main calls qsort, which calls compare twice.
+TEST(LogReader, takes_blanks_in_front_of_names_for_nesting_where_lines_have_no_times) {
+  const auto log = read_text("puts(1) = 1 <0.000007>\n"
+                             "    strlen(1) = 0 <0.000001>\n"
+                             "  strcmp(1) = 0 <0.000010>\n"
+                             "  strcmp(2) = 0 <0.000020>\n"
+                             "qsort(1) = <void> <0.000500>\n"
+                             "  malloc(1) = 0 <0.000002>\n"
+                             "fopen(1) = 0 <0.000050>\n"
+                             "fclose(1) = 0 <0.000003>\n");
+
+  EXPECT_EQ(log.only("qsort").self_us(), 470U);
+  EXPECT_EQ(log.only("qsort").call.children, 2U);
+  EXPECT_EQ(log.calls[2].call.children, 1U);
+  EXPECT_EQ(log.calls[2].self_us(), 9U);
+  EXPECT_EQ(log.calls[3].call.children, 0U);
+  EXPECT_EQ(log.only("fopen").self_us(), 48U);
+  EXPECT_EQ(log.only("fclose").call.children, 0U);
+  EXPECT_EQ(log.only("puts").call.children, 0U);
+}
+
+TEST(LogReader, keeps_blanks_of_two_threads_and_of_two_programs_apart) {
+  const auto log = read_text("1   a() = 0 <0.000010>\n"
+                             "2 b() = 0 <0.000500>\n"
+                             "1   c() = 0 <0.000010>\n"
+                             "1 --- Called exec() ---\n"
+                             "1 d() = 0 <0.000100>\n");
+
+  EXPECT_EQ(log.only("b").call.children, 0U);
+  EXPECT_EQ(log.only("d").call.children, 0U);
+}
+
+// ltrace splits what has something inside: the blanks say the same as the halves.
+TEST(LogReader, takes_halves_before_blanks) {
+  const auto log = read_text("qsort(1 <unfinished ...>\n"
+                             "  strcmp(1) = 0 <0.000010>\n"
+                             "<... qsort resumed> ) = <void> <0.000500>\n"
+                             "puts(1) = 1 <0.000007>\n");
+
+  EXPECT_EQ(log.only("qsort").self_us(), 490U);
+  EXPECT_EQ(log.only("puts").call.children, 0U);
+}
+
+TEST(LogReader, knows_modules_from_a_map_until_the_log_says_better) {
+  ModuleMap map;
+  map.add("puts", "libfoo.so");
+  map.add("gone", "libbar.so");
+  map.add("puts", "libother.so");
+  ReaderOptions options;
+  options.modules = std::make_shared<const ModuleMap>(std::move(map));
+  const test::TextFile file("gone() = 0\nputs(1) = 1\nfree@libc.so.6(1) = <void>\n"
+                            "+++ puts is in libc.so.6 +++\n");
+  auto reader = LogReader::open(file.path(), options);
+  struct Seen final : CallVisitor {
+    const FunctionTable* functions = nullptr;
+    std::string modules;
+    void on_call(const Call& call) override { modules += (*functions)[call.function].module + " "; }
+  } seen;
+  seen.functions = &reader->functions();
+
+  ASSERT_TRUE(reader->pump(seen));
+
+  EXPECT_EQ(seen.modules, "libbar.so libfoo.so libc.so.6 ");
+  EXPECT_EQ(reader->functions().told_modules().module_of("puts"), "libc.so.6");
+  EXPECT_EQ(reader->functions().told_modules().size(), 1U);
+}
+
+TEST(ModuleMap, reads_lists_and_logs) {
+  const test::TextFile list("# a comment\n\nlibc.so.6 puts\nlibfoo.so\tstd::f(int, char)  \n");
+  const test::TextFile log("00:00:00.000100 puts(1) = 1 <0.000007>\n+++ puts is in libc.so.6 +++\n"
+                           "+++ f() is in libfoo.so +++"); // the last one without an end
+  const test::TextFile neither("libc.so.6 puts\nputs\n");
+
+  const auto from_list = ModuleMap::read(list.path());
+  const auto from_log = ModuleMap::read(log.path());
+  const auto from_neither = ModuleMap::read(neither.path());
+
+  ASSERT_TRUE(from_list && from_log);
+  EXPECT_EQ(from_list->module_of("puts"), "libc.so.6");
+  EXPECT_EQ(from_list->module_of("std::f(int, char)"), "libfoo.so");
+  EXPECT_EQ(from_list->size(), 2U);
+  EXPECT_EQ(from_log->module_of("puts"), "libc.so.6");
+  EXPECT_EQ(from_log->module_of("f()"), "libfoo.so");
+  EXPECT_EQ(from_log->module_of("g"), "");
+  ASSERT_FALSE(from_neither);
+  EXPECT_NE(from_neither.error().message().find(":2: neither MODULE FUNCTION"), std::string::npos)
+      << from_neither.error().message();
 }
 
 TEST(LogReader, keeps_threads_apart) {

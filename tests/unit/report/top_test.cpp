@@ -46,6 +46,20 @@ TEST(Top, sorts_by_calls_where_there_are_no_times) {
             "calls,function\n2,b\n1,a\n");
 }
 
+TEST(Top, tells_who_calls_from_where_the_function_is) {
+  const std::string_view text = "prog->puts() = 1 <0.000004>\nlibfoo.so->puts() = 1 <0.000001>\n"
+                                "libfoo.so->malloc() = 1 <0.000002>\nfree() = 1 <0.000008>\n"
+                                "+++ puts is in libc.so.6 +++\n";
+  TopOptions by_caller, by_library;
+  by_caller.by = TopBy::Caller;
+  by_library.by = TopBy::Library;
+
+  EXPECT_EQ(csv(top_of(text, by_caller)),
+            "self_ns,calls,caller\n8000,1,(not told by the log)\n4000,1,prog\n3000,2,libfoo.so\n");
+  EXPECT_EQ(csv(top_of(text, by_library)),
+            "self_ns,calls,lib\n10000,2,(not told by the log)\n5000,2,libc.so.6\n");
+}
+
 // The sample of the field note.
 TEST(Top, prints_what_the_notes_script_prints) {
   const auto made = top_of(

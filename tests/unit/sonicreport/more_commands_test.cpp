@@ -30,6 +30,85 @@ TEST(RulesCommand, fails_with_strict_only) {
       << fewer.out;
 }
 
+// Two libraries with functions of the same kind; what they are in is said at the end.
+constexpr std::string_view kTwoLibraries =
+    "00:00:00.000000 poll(1) = 0 <0.000010>\n"
+    "00:00:00.010000 foo_wait(1) = 0 <0.000010>\n"
+    "00:00:00.050000 poll(1) = 0 <0.000010>\n"
+    "00:00:00.060000 malloc(10) = 0x1000 <0.000001>\n"
+    "00:00:00.070000 malloc@libfoo.so(10) = 0x2000 <0.000001>\n"
+    "00:00:00.090000 foo_wait(1) = 0 <0.000010>\n"
+    "+++ poll is in libc.so.6 +++\n"
+    "+++ malloc is in libc.so.6 +++\n"
+    "+++ foo_wait is in libfoo.so +++\n";
+
+TEST(LibraryOption, leaves_other_libraries_out_of_gaps) {
+  const auto end = run_command({"gaps", "--format", "csv", "--lib", "libfoo*", "--top", "1", "LOG"},
+                               kTwoLibraries);
+
+  EXPECT_EQ(end.status, 0) << end.err;
+  // From foo_wait's end to malloc@libfoo.so, over a poll and a malloc of the C library.
+  EXPECT_NE(end.out.find(",59990000,"), std::string::npos) << end.out;
+}
+
+TEST(LibraryOption, leaves_other_libraries_out_of_balance_and_rules) {
+  const auto balance = run_command({"balance", "--lib", "libc.so.6", "LOG"}, kTwoLibraries);
+  const auto rules = run_command({"rules", "--lib", "libfoo.so", "LOG"}, kTwoLibraries);
+
+  EXPECT_NE(balance.out.find("malloc:free: 1 of 1 not given back"), std::string::npos)
+      << balance.out << balance.err;
+  EXPECT_NE(rules.out.find("unmatched 1 of 1 allocations"), std::string::npos)
+      << rules.out << rules.err;
+}
+
+TEST(LibraryOption, needs_a_file_that_can_be_read_twice_or_a_map) {
+  EXPECT_EQ(run_command({"rules", "--lib", "libc.so.6", "-"}, "").status, 2);
+}
+
+TEST(MapOption, says_where_the_functions_of_a_log_of_ltrace_are) {
+  const TextFile map("libtorch_cpu.so at::native::conv2d\nlibc.so.6 malloc\n");
+  const std::string_view log = "at::native::conv2d(1) = 0 <0.000070>\nmalloc(1) = 0x1 <0.000020>\n"
+                               "free(1) = <void> <0.000010>\n";
+
+  const auto by_library = run_command(
+      {"top", "--by", "lib", "--map", map.path(), "--format", "csv", "-U", "%self,function", "LOG"},
+      log);
+  const auto one = run_command({"top", "--lib", "libtorch*", "--map", map.path(), "--format", "csv",
+                                "-U", "calls,function", "LOG"},
+                               log);
+
+  EXPECT_EQ(by_library.out,
+            "self_percent,lib\n70,libtorch_cpu.so\n20,libc.so.6\n10,(not told by the log)\n");
+  EXPECT_EQ(one.out, "calls,function\n1,at::native::conv2d\n");
+}
+
+TEST(MaxMemOption, wants_a_size) {
+  EXPECT_EQ(run_command({"top", "--max-mem", "1K", "LOG"}, "f() = 0\n").status, 2);
+  EXPECT_EQ(run_command({"top", "--max-mem", "much", "LOG"}, "f() = 0\n").status, 2);
+}
+
+TEST(HtmlCommand, has_all_sections) {
+  const TextFile stages("[waiting]\nfunc = \"foo_wait\", \"poll\"\n");
+
+  const auto end = run_command({"html", "--stages", stages.path(), "--from", "poll", "--to",
+                                "foo_wait", "--frame-func", "poll", "LOG"},
+                               kTwoLibraries);
+
+  EXPECT_EQ(end.status, 0) << end.err;
+  std::string headings;
+  for (auto at = end.out.find("<h2>"); at != std::string::npos; at = end.out.find("<h2>", at + 1))
+    headings += end.out.substr(at + 4, end.out.find("</h2>", at) - at - 4) + "|";
+  EXPECT_EQ(headings, "Functions|Libraries|Stages|Stages by time|Classes|Threads|Rules|"
+                      "Gaps from poll to foo_wait|Silence|Flame graph|Timeline|");
+  // The gaps are 9.99 and 39.99 ms long, the longest silence 39.98 ms.
+  EXPECT_NE(end.out.find("<td>40.0ms</td><td class=\"l\">poll</td>"), std::string::npos);
+  EXPECT_NE(end.out.find("<td>40.0ms</td><td>0.0100</td><td class=\"l\">first</td>"
+                         "<td class=\"l\">foo_wait</td><td class=\"l\">poll</td>"),
+            std::string::npos)
+      << end.out.substr(end.out.find("Silence</h2>"), 1500);
+  EXPECT_NE(end.out.find("<td class=\"l\">waiting</td><td>4</td>"), std::string::npos);
+}
+
 TEST(RulesCommand, wants_one_way_to_count_frames) {
   EXPECT_EQ(run_command({"rules", "--frames", "1", "--frame-func", "x", "LOG"}, "f() = 0\n").status,
             2);
