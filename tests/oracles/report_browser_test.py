@@ -100,7 +100,7 @@ def test_a_page_in_light_and_in_dark():
     page = browser.work / "report.html"
     report("html", "-o", page, made_log())
     for name, dark, background in (("light", 1, (255, 255, 255)), ("dark", 0, (0x16, 0x18, 0x1c))):
-        counts = browser.picture(page.as_uri(), (1240, 1300), [f"--blink-settings=preferredColorScheme={dark}"],
+        counts = browser.picture(page.as_uri(), (1240, 2400), [f"--blink-settings=preferredColorScheme={dark}"],
                                  keep and keep / f"html-{name}.png")
         pixels = sum(counts.values())
         assert counts[background] > pixels / 2, (name, counts.most_common(3))
