@@ -75,6 +75,28 @@ double normal_p(const std::vector<std::uint64_t>& ranks, std::size_t chosen,
   return std::erfc(away / std::sqrt(2 * variance));
 }
 
+struct Weighted {
+  double value = 0;
+  double weight = 1;
+};
+
+/// The value below and above which there is half of the weight; between two where both are.
+double weighted_median(std::vector<Weighted>& values) {
+  std::sort(values.begin(), values.end(),
+            [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  double half = 0;
+  for (const auto& one : values)
+    half += one.weight / 2;
+  double below = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    below += values[i].weight;
+    if (below > half * (1 + 1e-12)) return values[i].value;
+    if (below >= half * (1 - 1e-12) && i + 1 < values.size())
+      return (values[i].value + values[i + 1].value) / 2;
+  }
+  return values.empty() ? 0 : values.back().value;
+}
+
 } // namespace
 
 double median(std::span<const double> values) {
@@ -138,7 +160,9 @@ double noise_floor(std::span<const double> values) {
 
 std::vector<double> run_scales(std::span<const std::vector<double>> series, std::size_t runs) {
   if (series.empty()) return std::vector<double>(runs, 1.0);
-  std::vector<std::vector<double>> ratios(runs);
+  constexpr double kExact = 0.005;         // no series is known better
+  std::vector<std::vector<double>> ratios; // of each series
+  std::vector<double> weights;
   for (const auto& one : series) {
     SONICTRACE_CHECK(one.size() == runs, "a series has a value for each run");
     double logs = 0;
@@ -147,12 +171,24 @@ std::vector<double> run_scales(std::span<const std::vector<double>> series, std:
       logs += std::log(value);
     }
     const double mean = std::exp(logs / static_cast<double>(runs));
-    for (std::size_t run = 0; run < runs; ++run)
-      ratios[run].push_back(one[run] / mean);
+    auto& ratio = ratios.emplace_back();
+    std::vector<double> apart;
+    for (const double value : one) {
+      ratio.push_back(value / mean);
+      apart.push_back(std::abs(std::log(value / mean)));
+    }
+    weights.push_back(1 / (median(apart) + kExact));
   }
+  const double most = 2 * median(weights);
+  for (double& weight : weights)
+    weight = std::min(weight, most);
   std::vector<double> scales;
-  for (const auto& of_run : ratios)
-    scales.push_back(median(of_run));
+  std::vector<Weighted> of_run(series.size());
+  for (std::size_t run = 0; run < runs; ++run) {
+    for (std::size_t i = 0; i < series.size(); ++i)
+      of_run[i] = {ratios[i][run], weights[i]};
+    scales.push_back(weighted_median(of_run));
+  }
   return scales;
 }
 

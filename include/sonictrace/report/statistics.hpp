@@ -29,8 +29,10 @@ std::vector<double> benjamini_hochberg(std::span<const double> p);
 double noise_floor(std::span<const double> values);
 
 /// Median of ratios (as DESeq's size factors): for each run, the median over the series of the
-/// series' value in this run by its geometric mean over all runs. Each series has a value above
-/// zero for each run; 1 for each of the runs where there is no series.
+/// series' value in this run by its geometric mean over all runs. Steady series count for more, by
+/// how far they are from their mean, up to twice what one in the middle does: a function that
+/// varies by itself says little about the machine. Each series has a value above zero for each run;
+/// 1 for each of the runs where there is no series.
 std::vector<double> run_scales(std::span<const std::vector<double>> series, std::size_t runs);
 
 } // namespace sonictrace::report

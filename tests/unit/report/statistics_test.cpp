@@ -168,5 +168,26 @@ TEST(RunScales, find_the_speed_of_each_run_whatever_one_series_does) {
   EXPECT_EQ(run_scales({}, 2), (Values{1, 1}));
 }
 
+// Two that vary by themselves, and two that tell of a machine a tenth slower in the last run.
+TEST(RunScales, are_told_by_the_series_that_are_steady) {
+  const std::vector<Values> series = {
+      {1, 1.5, 0.7, 1.3, 2}, {10, 6, 16, 8, 5}, {5, 5.01, 4.99, 5, 5.5}, {7, 7.02, 6.99, 7, 7.7}};
+
+  const auto scales = run_scales(series, 5);
+
+  for (std::size_t run = 0; run < 4; ++run)
+    EXPECT_NEAR(scales[run] / scales[0], 1, 0.01) << run;
+  EXPECT_NEAR(scales[4] / scales[0], 1.1, 0.01);
+}
+
+// One function that no longer does anything with the machine's speed is not the machine.
+TEST(RunScales, are_not_told_by_one_series_against_the_others) {
+  const std::vector<Values> series = {{1, 1, 2, 2}, {10, 10, 20, 20}, {5, 5, 10, 10}, {7, 7, 7, 7}};
+
+  const auto scales = run_scales(series, 4);
+
+  EXPECT_NEAR(scales[2] / scales[0], 2, 1e-12);
+}
+
 } // namespace
 } // namespace sonictrace::report
