@@ -59,7 +59,7 @@ def compare(log, untimed=(), dense=False):
     there are no large steps between the durations of a function."""
     ours, theirs = top(log), others(log)
     untimed = set(untimed) | {name for name, row in ours.items() if not row["timed"]}
-    assert set(ours) - untimed == set(theirs), set(ours) ^ set(theirs)
+    assert set(ours) - untimed == set(theirs) - untimed, set(ours) ^ set(theirs)
     worst = collections.Counter()
     for name, say_others in theirs.items():
         row, duckdb = ours[name], say_others["duckdb"]
@@ -122,8 +122,11 @@ def build(source, program, compiler="cc"):
 def ltrace(program, log, *options):
     if not shutil.which("ltrace"):
         npm_packages.skip("ltrace is not installed")
-    done = subprocess.run(["ltrace", *options, "-T", "-tt", "-o", log, program], capture_output=True, text=True,
-                          timeout=100)
+    for _ in range(20): # with -f it loses its own breakpoints now and then, and the program with them
+        done = subprocess.run(["ltrace", *options, "-T", "-tt", "-o", log, program], capture_output=True,
+                              text=True, timeout=100)
+        if not log.exists() or "unexpected breakpoint" not in log.read_text(errors="surrogateescape"):
+            break
     if not log.exists() or log.stat().st_size == 0:
         npm_packages.skip(f"ltrace can't trace here: {done.stderr.strip()}")
 
@@ -149,6 +152,7 @@ def test_a_real_log_of_ltrace_f():
     assert resumed >= 2, "no call was split: the log does not test what it should"
     # What did not return has no time, and is no completed call.
     untimed = {match[1] for line in lines if (match := re.search(r" (\w+)\(.*<no return \.\.\.>$", line))}
+    untimed.add("_exit") # ltrace says different things of it, as its process's end comes soon or late
     rows = top(log)
     timed = sum(one["calls"] for name, one in rows.items() if name not in untimed)
     more = sum(one["calls"] for name, one in rows.items() if name in untimed)
