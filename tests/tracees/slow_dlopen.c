@@ -15,15 +15,17 @@ static double now_ms(void) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const pid_t tracer = getppid();
-  int ready[2];
+  int ready[2], runs[2];
   char byte = 0;
-  if (pipe(ready) != 0) return 3;
+  if (pipe(ready) != 0 || pipe(runs) != 0) return 3;
   if (fork() == 0) {
     const struct timespec pause = {0, 300 * 1000 * 1000};
-    if (read(ready[0], &byte, 1) == 1) nanosleep(&pause, NULL);
+    // The tracer has let it go: one that is stopped could not.
+    if (write(runs[1], &byte, 1) == 1 && read(ready[0], &byte, 1) == 1) nanosleep(&pause, NULL);
     kill(tracer, SIGCONT);
     _exit(0);
   }
+  if (read(runs[0], &byte, 1) != 1) return 5;
   kill(tracer, SIGSTOP);
   if (write(ready[1], &byte, 1) != 1) return 4;
   const double begin = now_ms();
