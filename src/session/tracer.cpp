@@ -128,14 +128,22 @@ void Tracer::follow_linkers() {
 }
 
 void Tracer::put_in_rest(const AddressSpace& space) {
+  while_stopped(space, [&](LentTracee& lent, bool quiet) {
+    // Not before: the process may have ended meanwhile, or run another program.
+    if (SpaceModules* const modules = modules_of(space))
+      modules->update_rest(lent, quiet ? Quiet::All : Quiet::Fresh);
+  });
+}
+
+/// Stops all threads of the space, lends one of them to `work`, and lets them go. `quiet`: none of
+/// them runs.
+void Tracer::while_stopped(const AddressSpace& space,
+                           const std::function<void(LentTracee& lent, bool quiet)>& work) {
   Gathering gathering({queue_, [&] { return tids_in(space); },
                        [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
   const bool quiet = gathering.gather();
-  // Not before: the process may have ended meanwhile, or run another program.
-  SpaceModules* const modules = modules_of(space);
-  if (modules == nullptr) return;
   LentTracee lent{gathering.take()};
-  modules->update_rest(lent, quiet ? Quiet::All : Quiet::Fresh);
+  work(lent, quiet);
   if (lent.tracee) gathering.give(*std::move(lent.tracee));
   if (lent.killed) handle_exit(*lent.killed);
 }
@@ -229,13 +237,9 @@ void Tracer::begin_recording(StoppedTracee tracee) {
     if (thread == nullptr) continue; // ended meanwhile
     const auto modules = thread->process->modules;
     if (!modules || !done.insert(modules.get()).second) continue;
-    Gathering gathering({queue_, [&] { return tids_in(*modules->space()); },
-                         [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-    const bool quiet = gathering.gather();
-    LentTracee lent{gathering.take()};
-    modules->begin_recording(lent, quiet ? Quiet::All : Quiet::No);
-    if (lent.tracee) gathering.give(*std::move(lent.tracee));
-    if (lent.killed) handle_exit(*lent.killed);
+    while_stopped(*modules->space(), [&](LentTracee& lent, bool quiet) {
+      modules->begin_recording(lent, quiet ? Quiet::All : Quiet::No);
+    });
   }
 }
 

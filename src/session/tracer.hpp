@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,6 +65,8 @@ private:
   void check_size_limits();
   void follow_linkers();
   void put_in_rest(const AddressSpace& space);
+  void while_stopped(const AddressSpace& space,
+                     const std::function<void(LentTracee& lent, bool quiet)>& work);
   void begin_recording(StoppedTracee tracee);
 
   // Births, exec and deaths.

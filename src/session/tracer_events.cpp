@@ -84,13 +84,9 @@ void Tracer::put_in_more(const std::shared_ptr<TracedProcess>& process) {
     follow_linkers();
     if (leaving_ || tids_in(*space).empty()) return; // ended, or another program runs
     const std::uint64_t begin = monotonic_ns();
-    Gathering gathering({queue_, [&] { return tids_in(*space); },
-                         [&](StoppedTracee::Outcome outcome) { dispatch(std::move(outcome)); }});
-    const bool quiet = gathering.gather();
-    LentTracee lent{gathering.take()};
-    modules->put_in_more(lent, quiet ? Quiet::All : Quiet::No);
-    if (lent.tracee) gathering.give(*std::move(lent.tracee));
-    if (lent.killed) handle_exit(*lent.killed);
+    while_stopped(*space, [&](LentTracee& lent, bool quiet) {
+      modules->put_in_more(lent, quiet ? Quiet::All : Quiet::No);
+    });
     pause = monotonic_ns() - begin;
   }
 }
